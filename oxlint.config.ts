@@ -108,11 +108,9 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       'store',
     ],
     'config.ts': ['domain'],
-    'context.ts': ['cells', 'credentials', 'directory', 'mail', 'record', 'store'],
+    'context.ts': ['accounts', 'cells', 'credentials', 'directory', 'domain', 'mail', 'oauth', 'record', 'store'],
     'limits.ts': [],
     'metrics.ts': [],
-    'operator-context.ts': ['commands', 'directory', 'links', 'oauth', 'store'],
-    'people-context.ts': ['accounts', 'cells', 'commands', 'directory', 'domain', 'mail', 'oauth', 'record', 'store'],
   },
   'webhook-dispatcher': {
     domain: [],

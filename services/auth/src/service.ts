@@ -30,8 +30,7 @@ import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
 import { cellStore } from './store/cells.ts';
 import { identityStore } from './store/identities.ts';
-import { openOperator } from './operator-context.ts';
-import { openPeople } from './people-context.ts';
+import { openOperator, openPeople } from './open-contexts.ts';
 import { mailLinkStore } from './store/mail-links.ts';
 import { mailStore } from './store/mails.ts';
 import { moveStore } from './store/moves.ts';
@@ -64,7 +63,8 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const storing = { ...config, workspacesOf };
     const { events, keys, sessions, factors, policies } = openStores(knex, storing);
     const metrics = serviceMetrics(kit.metrics);
-    const mail = openMail({ kit, config, knex, issuer: issuerOf(config.authUrl) });
+    const issuer = issuerOf(config.authUrl);
+    const mail = openMail({ kit, config, knex, issuer });
     const record = openSecurityRecord(knex, { ...storing, log, metrics, notify: mail.notices.onEvent });
     mail.start(record);
     const context: Context = {
@@ -75,14 +75,15 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       record,
       factors,
       policies,
-      accountPage: `${issuerOf(config.authUrl)}/account`,
+      issuer,
       revocations: revocationReads(knex),
       idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
       commitUnit: cells.home.commitUnit,
       revoke: openRevocations(kit, config),
       keyUse: stack.use(openKeyUse(kit, keys)),
-      mail,
+      mailer: mail.mailer,
+      notices: mail.notices,
       metrics,
     };
     const oauth = openOAuth({ ...config, cells: cells.all, knex, record, revoke: context.revoke, log });
@@ -105,16 +106,16 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const app = createApp(kit);
     mountCells(app, context);
     mountApiKeys(app, context);
-    mountAccess(app, { roles: context.roles, directory, access: workspaceAccessReads(knex), grants: oauth.grants });
+    mountAccess(app, { ...context, oauth, access: workspaceAccessReads(knex) });
     mountCredentials(app, context);
     mountMetadata(app, oauth);
     mountRegister(app, oauth);
     mountToken(app, oauth);
     mountGrants(app, oauth, context);
     mountWorkspaceSecurity(app, context);
-    const people = openPeople({ config, knex, context, oauth });
-    mountPages(app, sessionsOfPeople(sessions, { directory, factors }), people);
-    mountOperator(app, openOperator({ knex, context, people, oauth }));
+    const people = openPeople({ config, knex, context, sessions: sessionsOfPeople(sessions, context), oauth });
+    mountPages(app, people);
+    mountOperator(app, openOperator(knex, people));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -29,7 +29,7 @@ export interface MountOptions<C = Contract> {
 export type Authenticate = (req: Request, res: Response) => Promise<InternalCall>;
 
 /** A reply with literal types (`ok: true`), which inference would widen to `boolean`. */
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /**
  * Mounts an operation. Checks the caller (the internal token) first, then the scope, path, query and body, so that a caller without

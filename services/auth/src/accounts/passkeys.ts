@@ -3,6 +3,7 @@ import type * as WebAuthn from '@simplewebauthn/server';
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { sha256 } from '../domain/sha256.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** What a passkey is asked for: a challenge of one use, one browser and one subject counts for no other. */
 export interface ChallengeUse {
@@ -68,10 +69,10 @@ export class Passkeys {
     return isIP(this.#rpId.replaceAll(/[[\]]/g, '')) === 0;
   }
 
-  /** What the script of a page passes to `navigator.credentials.create`. */
+  /** What the script of a page passes to `navigator.credentials.create`. `now` is in seconds since 1970. */
   creationOptions(
     use: ChallengeUse,
-    expiresAt: number,
+    now: number,
     account: {
       readonly id: string;
       readonly email: string;
@@ -80,7 +81,7 @@ export class Passkeys {
     },
   ): Json {
     return {
-      challenge: this.#challenge(use, expiresAt),
+      challenge: this.#challenge(use, now),
       rp: { id: this.#rpId, name: this.#name },
       user: { id: userHandleOf(account.id), name: account.email, displayName: account.name },
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
@@ -92,9 +93,9 @@ export class Passkeys {
   }
 
   /** What the script passes to `navigator.credentials.get`. Without passkeys the authenticator shows those that it has. */
-  requestOptions(use: ChallengeUse, expiresAt: number, passkeys: readonly KnownCredential[] = []): Json {
+  requestOptions(use: ChallengeUse, now: number, passkeys: readonly KnownCredential[] = []): Json {
     return {
-      challenge: this.#challenge(use, expiresAt),
+      challenge: this.#challenge(use, now),
       rpId: this.#rpId,
       allowCredentials: passkeys.map(({ credentialId }) => descriptorOf(credentialId)),
       userVerification: use.purpose === 'factor' ? 'preferred' : 'required',
@@ -174,9 +175,9 @@ export class Passkeys {
     return { expectedChallenge: challenge, expectedOrigin: this.#origin, expectedRPID: this.#rpId };
   }
 
-  #challenge(use: ChallengeUse, expiresAt: number): string {
+  #challenge(use: ChallengeUse, now: number): string {
     const content = Buffer.concat([Buffer.alloc(EXPIRY_BYTES), randomBytes(NONCE_BYTES)]);
-    content.writeDoubleBE(expiresAt);
+    content.writeDoubleBE(now + AUTH_LIMITS.passkeyChallengeMs / 1000);
     const { keyId, sealed } = sealSecret(this.#keys, nameOf(use), content);
     return Buffer.concat([Buffer.from(`${keyId}.`), sealed]).toString('base64url');
   }

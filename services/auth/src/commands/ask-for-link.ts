@@ -1,26 +1,19 @@
 import { comparableAddress } from '@wts/access';
 import { Fault } from '@wts/contracts';
+import type { PeopleContext } from '../context.ts';
 import { plainAddress } from '../domain/plain-address.ts';
-import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import type { Counted } from '../store/sign-in-attempts.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
-interface AskContext {
-  readonly attempts: SignInAttemptStore;
-  readonly mailer: Mailer;
-}
-
-interface Asked {
+interface Asked extends Pick<Guest, 'network' | 'visitor'> {
   readonly email: string;
-  readonly network: string;
-  readonly visitor: Visitor;
 }
 
 /** Asks for a link to choose a new password. What is done and answered depends on the address in no way. */
 export async function askForReset(
-  { attempts, mailer }: AskContext,
+  { attempts, mailer }: Pick<PeopleContext, 'attempts' | 'mailer'>,
   { email, network, visitor }: Asked,
 ): Promise<{ readonly wrong: string } | 'asked'> {
   const to = plainAddress(email.trim());
@@ -48,7 +41,7 @@ export function mailsTo(to: string, what: 'mails' | 'resets' | 'invitations'): C
  * authentication.mail.rates.
  */
 export async function countAsked(
-  attempts: SignInAttemptStore,
+  attempts: PeopleContext['attempts'],
   to: string,
   { network, what = 'mails' }: { readonly network: string; readonly what?: 'mails' | 'resets' },
 ): Promise<string | null> {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { PeopleContext } from '../context.ts';
 import { sha256 } from '../domain/sha256.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { Account } from '../store/accounts.ts';
+import { pendingKey } from '../store/pending-requests.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
 /** What the person does after the sign-in: the request of an app or of a tool, or the invitation, that they came with. */
 export type NextStep = Readonly<Record<'request' | 'connect' | 'invitation', string | undefined>>;
@@ -14,49 +16,40 @@ interface PendingSignIn {
   readonly next: NextStep;
 }
 
-export interface StepContext {
-  readonly accounts: Pick<AccountStore, 'find'>;
-  readonly pending: PendingRequestStore;
-}
-
 /** Waits for the second factor of an account whose password was right, in this browser. Returns what only its page has. */
 export async function beginSecondStep(
-  { pending }: Pick<StepContext, 'pending'>,
+  { pending }: Pick<PeopleContext, 'pending'>,
   account: Account,
   next: NextStep,
-  { browserId, network }: { readonly browserId: string; readonly network: string },
+  { browserId, network }: Pick<Guest, 'browserId' | 'network'>,
 ): Promise<string> {
   const step = randomBytes(32).toString('base64url');
   const content: PendingSignIn = { accountId: account.id, passwordProof: proofOf(account), next };
-  await pending.insert(keyOf(step, browserId), content, { network });
+  await pending.insert(pendingKey('factor', step, browserId), content, { network });
   return step;
 }
 
 /** The account that waits, and what its person does next. Null when the step has ended, or is of another browser. */
 export async function findSecondStep(
-  { accounts, pending }: StepContext,
+  { accounts, pending }: Pick<PeopleContext, 'accounts' | 'pending'>,
   step: string,
   browserId: string,
 ): Promise<{ readonly account: Account; readonly next: NextStep } | null> {
-  const found = await pending.find<PendingSignIn>(keyOf(step, browserId));
-  const account = found === null ? null : await accounts.find(found.accountId);
+  const found = await pending.find<PendingSignIn>(pendingKey('factor', step, browserId));
+  const account = await accounts.find(found?.accountId ?? null);
   if (found === null || account === null || proofOf(account) !== found.passwordProof) return null;
   return { account, next: found.next };
 }
 
 /** Ends the step. False when it has ended. */
 export async function endSecondStep(
-  { pending }: Pick<StepContext, 'pending'>,
+  { pending }: Pick<PeopleContext, 'pending'>,
   step: string,
   browserId: string,
 ): Promise<boolean> {
-  return (await pending.take(keyOf(step, browserId))) !== null;
+  return (await pending.take(pendingKey('factor', step, browserId))) !== null;
 }
 
 function proofOf({ passwordHash }: Account): string {
   return sha256('password of a pending sign-in', passwordHash).toString('hex');
-}
-
-function keyOf(step: string, browserId: string): PendingKey {
-  return { idHash: sha256(step), kind: 'factor', browserHash: sha256(browserId) };
 }

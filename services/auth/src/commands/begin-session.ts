@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import type { NewSession } from '../store/sessions.ts';
 
 interface Beginning extends Pick<NewSession, 'userId' | 'account' | 'method'> {
@@ -17,7 +17,7 @@ interface Beginning extends Pick<NewSession, 'userId' | 'account' | 'method'> {
  * which only the cookie holds; null when the password was changed since it was checked, or a second factor was added.
  */
 export async function beginSession(
-  { record }: { readonly record: SecurityRecord },
+  { record }: Pick<Context, 'record'>,
   { userId, account, replaces = null, way, visitor, ...by }: Beginning,
 ): Promise<string | null> {
   const secret = randomBytes(32).toString('base64url');

@@ -1,29 +1,18 @@
 import { comparableAddress } from '@wts/access';
 import { Fault } from '@wts/contracts';
+import type { PeopleContext } from '../context.ts';
 import { plainAddress } from '../domain/plain-address.ts';
-import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { makeLink } from '../links/make-link.ts';
-import type { Mailer, QueuedKind, QueuedMail } from '../mail/mailer.ts';
-import type { Act, SecurityRecord } from '../record/security-record.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
+import type { QueuedKind, QueuedMail } from '../mail/mailer.ts';
+import type { Act } from '../record/security-record.ts';
 import { mailLinkStore, type NewLink } from '../store/mail-links.ts';
 import type { Session } from '../store/sessions.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countAsked } from './ask-for-link.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
-interface AddressContext {
-  readonly accounts: AccountStore;
-  readonly attempts: SignInAttemptStore;
-  readonly mailer: Mailer;
-  readonly record: SecurityRecord;
-  readonly oauth: { readonly issuer: string };
-}
-
-interface Sender {
-  readonly network: string;
-  readonly visitor: Visitor;
-}
+type AddressContext = Pick<PeopleContext, 'accounts' | 'attempts' | 'mailer' | 'record' | 'issuer'>;
+type Sender = Pick<Guest, 'network' | 'visitor'>;
 
 const NO_MAIL = 'This service sends no mail.';
 
@@ -37,7 +26,7 @@ export async function askForAddress(
   session: Session,
   { email, network, visitor }: Sender & { readonly email: string },
 ): Promise<string | null> {
-  const account = await accountOf(context, session);
+  const account = await context.accounts.find(session.accountId);
   if (account === null || !context.mailer.isOn) return NO_MAIL;
   const to = plainAddress(email.trim());
   if (to === null) return 'Enter your email, such as ada@example.com.';
@@ -59,14 +48,8 @@ export async function askForAddress(
         return { kind: 'address-changes', to: address, userId, data: { url, newAddress: to } };
       });
     }
-    await act.record({
-      kind: 'mail-link-asked',
-      userId,
-      accountId,
-      subjectId,
-      visitor,
-      details: { mail: 'new address' },
-    });
+    const details = { mail: 'new address' };
+    await act.record({ kind: 'mail-link-asked', userId, accountId, subjectId, visitor, details });
   });
   return null;
 }
@@ -77,7 +60,7 @@ export async function askForVerification(
   session: Session,
   { network, visitor }: Sender,
 ): Promise<string | null> {
-  const account = await accountOf(context, session);
+  const account = await context.accounts.find(session.accountId);
   if (account === null || !context.mailer.isOn || account.email === '') return NO_MAIL;
   const refusal = await countAsked(context.attempts, account.email, { network });
   if (refusal !== null) return refusal;
@@ -96,16 +79,12 @@ export async function askForVerification(
 
 /** Makes a link and queues its mail, in an act that fails when no more mails may wait. Returns the id of the link. */
 async function mailLink<K extends QueuedKind>(
-  { mailer, oauth }: Pick<AddressContext, 'mailer' | 'oauth'>,
+  { mailer, issuer }: Pick<AddressContext, 'mailer' | 'issuer'>,
   { transaction }: Pick<Act, 'transaction'>,
   link: Omit<NewLink, 'id' | 'hash'>,
   mailWith: (url: string) => QueuedMail<K>,
 ): Promise<string> {
-  const { url, id } = await makeLink({ links: mailLinkStore(transaction), issuer: oauth.issuer }, link);
+  const { url, id } = await makeLink({ links: mailLinkStore(transaction), issuer }, link);
   if (!(await mailer.add(mailWith(url), transaction))) throw new Fault('unavailable');
   return id;
-}
-
-async function accountOf({ accounts }: AddressContext, { accountId }: Session): Promise<Account | null> {
-  return accountId === null ? null : accounts.find(accountId);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CommitUnitSender } from '@wts/service-kit/call';
+import type { Context } from '../context.ts';
 import { readName } from '../domain/profile.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import type { Session } from '../store/sessions.ts';
@@ -9,14 +9,14 @@ import type { Session } from '../store/sessions.ts';
  * Keeps authentication.account.name.
  */
 export async function changeName(
-  { commitUnit }: { readonly commitUnit: CommitUnitSender },
+  { commitUnit }: Pick<Context, 'commitUnit'>,
   session: Session,
   entered: string,
 ): Promise<boolean> {
   const name = readName(entered);
   if (name === null) return false;
   const mutation = { modelName: 'User', modelId: session.userId, action: 'UPDATE', payload: { name } } as const;
-  const unit = { principal: sessionPrincipal(session), txId: randomUUID(), mutations: [mutation] };
-  await commitUnit({ ...unit, authority: 'caller' });
+  const principal = sessionPrincipal(session);
+  await commitUnit({ principal, authority: 'caller', txId: randomUUID(), mutations: [mutation] });
   return true;
 }

@@ -1,32 +1,21 @@
-import type { RevocationSender } from '@wts/service-kit/nats';
+import type { PeopleContext } from '../context.ts';
 import { publishGrantsRevoked } from '../credentials/publish-revoked.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
-import type { Visitor } from '../domain/security-event.ts';
 import { endAllGrantsOf } from '../oauth/grants.ts';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
+import type { Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
-import { checkOwnPassword, TOO_MANY } from './confirm-session.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { TOO_MANY } from './check-counted.ts';
+import { checkOwnPassword } from './confirm-session.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
-interface ChangeContext {
-  readonly accounts: AccountStore;
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-  readonly record: SecurityRecord;
-  readonly keys: { readonly revoke: RevocationSender };
-}
+type ChangeContext = Pick<PeopleContext, 'accounts' | 'attempts' | 'passwords' | 'record' | 'revoke'>;
 
 /** What is wrong, as a sentence, or the account with its new password. */
 type ChangeOutcome = { readonly wrong: string } | { readonly account: Pick<Account, 'id' | 'passwordHash'> };
 
-interface Change {
+interface Change extends Pick<Guest, 'network' | 'visitor' | 'signal'> {
   readonly current: string;
   readonly password: string;
-  readonly network: string;
-  readonly visitor: Visitor;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -36,13 +25,13 @@ interface Change {
  * Keeps authentication.accounts.password-change.
  */
 export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<ChangeOutcome> {
-  const { accounts, attempts, passwords, record, keys } = context;
-  const account = session.accountId === null ? null : await accounts.find(session.accountId);
+  const { accounts, passwords, record, revoke } = context;
+  const account = await accounts.find(session.accountId);
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
   if (fault !== null) return { wrong: fault };
-  const isRight = await checkOwnPassword({ attempts, passwords }, account, change.current, change);
-  if (isRight === 'throttled') return { wrong: TOO_MANY };
+  const isRight = await checkOwnPassword(context, account, change.current, change);
+  if (typeof isRight === 'number') return { wrong: TOO_MANY };
   if (!isRight) return { wrong: 'The current password is wrong.' };
   const to = await passwords.hash(change.password, { ...change, knownAs: account.id });
   const { userId, id: subjectId } = session;
@@ -55,6 +44,6 @@ export async function changePassword(context: ChangeContext, session: Session, c
     return { hadApps };
   });
   if (changed === null) return { wrong: 'The password was changed meanwhile. Sign in again.' };
-  if (changed.hadApps) await publishGrantsRevoked(keys.revoke, userId);
+  if (changed.hadApps) await publishGrantsRevoked(revoke, userId);
   return { account: { id: account.id, passwordHash: to } };
 }

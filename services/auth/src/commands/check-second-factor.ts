@@ -1,25 +1,19 @@
-import { unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
-import { userHandleOf, type ChallengeUse, type Passkeys } from '../accounts/passkeys.ts';
+import { unsealSecret } from '@wts/service-kit/sealing';
+import { userHandleOf, type ChallengeUse } from '../accounts/passkeys.ts';
+import type { PeopleContext } from '../context.ts';
 import { hashOfRecoveryCode } from '../domain/recovery-codes.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { stepOfCode } from '../domain/totp.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import { ACCOUNT_ISSUER } from '../store/accounts.ts';
-import type { IdentityStore } from '../store/identities.ts';
-import type { Passkey, SecondFactorStore } from '../store/second-factors.ts';
-import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { type Guest, signInPlacesOf } from './sign-in-by-password.ts';
+import type { Passkey } from '../store/second-factors.ts';
+import type { Counted } from '../store/sign-in-attempts.ts';
+import { type Guest, type NotSignedIn, signInPlacesOf } from './sign-in-by-password.ts';
 
-export interface FactorContext {
-  readonly factors: SecondFactorStore;
-  readonly passkeys: Passkeys;
-  readonly attempts: SignInAttemptStore;
-  /** AUTH_SECRET_KEY, by which the secrets of authenticator apps are sealed. */
-  readonly secretKeys: SecretKeys;
-  readonly identities: Pick<IdentityStore, 'find'>;
-  readonly record: SecurityRecord;
-}
+export type FactorContext = Pick<
+  PeopleContext,
+  'factors' | 'passkeys' | 'attempts' | 'secretKeys' | 'identities' | 'record'
+>;
 
 /** Who proves something, and where. */
 export interface Owner {
@@ -27,15 +21,13 @@ export interface Owner {
   readonly userId: string;
 }
 
-type NotProved = { readonly outcome: 'wrong' } | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
-
 /** What a person presents beside the password, or in place of it. */
 export type Proof =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'recovery code'; readonly code: string }
   | { readonly kind: 'passkey'; readonly answer: string; readonly use: ChallengeUse };
 
-export type ProofOutcome = NotProved | { readonly outcome: 'right' };
+export type ProofOutcome = NotSignedIn | { readonly outcome: 'right' };
 
 /** Keeps authentication.factors.once and authentication.factors.throttled. */
 export async function checkSecondFactor(
@@ -110,10 +102,10 @@ export async function usePasskey(
   if (await factors.usePasskey(passkey.id, assertion.signCount)) return passkey;
   const identity = await identities.find({ issuer: ACCOUNT_ISSUER, subject: accountId });
   const about = {
+    ...(identity === null ? {} : { userId: identity.userId }),
     accountId,
     subjectId: passkey.id,
     visitor,
-    ...(identity === null ? {} : { userId: identity.userId }),
   };
   await record.add({ kind: 'passkey-copied', ...about, details: { passkey: passkey.name } });
   return null;

@@ -1,15 +1,7 @@
 import { Fault } from '@wts/contracts';
-import type { Cells } from '../cells/cells.ts';
-import type { Directory } from '../directory/directory.ts';
-import type { CellStore } from '../store/cells.ts';
+import type { Context } from '../context.ts';
 
-export interface ClaimContext {
-  readonly cells: Cells;
-  readonly directory: Pick<Directory, 'cells'>;
-  readonly workspaceCells: CellStore;
-  /** Makes sure that a cell has the record of a person. */
-  readonly copyPerson: (userId: string, shard: number) => Promise<void>;
-}
+type ClaimContext = Pick<Context, 'cells' | 'directory' | 'workspaceCells' | 'copyPerson'>;
 
 interface Claim {
   readonly workspaceId: string;

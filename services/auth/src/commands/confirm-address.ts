@@ -1,23 +1,15 @@
 import { comparableAddress } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import type { CommitUnitSender } from '@wts/service-kit/call';
-import type { RevocationSender } from '@wts/service-kit/nats';
+import type { PeopleContext } from '../context.ts';
 import { publishGrantsRevoked } from '../credentials/publish-revoked.ts';
 import { endAllGrantsOf } from '../oauth/grants.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Account } from '../store/accounts.ts';
 import { giveAddress } from '../store/addresses.ts';
 import { mailLinkStore } from '../store/mail-links.ts';
 import { takeAddress } from './prove-address.ts';
 import type { Visitor } from '../domain/security-event.ts';
 
-interface ConfirmContext {
-  readonly accounts: AccountStore;
-  readonly record: SecurityRecord;
-  readonly commitUnit: CommitUnitSender;
-  readonly keys: { readonly revoke: RevocationSender };
-  readonly personOf: (account: Account) => Promise<string>;
-}
+type ConfirmContext = Pick<PeopleContext, 'accounts' | 'record' | 'commitUnit' | 'revoke' | 'personOf'>;
 
 interface Confirmation {
   readonly linkHash: Buffer;
@@ -35,7 +27,7 @@ export async function confirmAddress(
   context: ConfirmContext,
   { linkHash, kind, visitor, accountId }: Confirmation,
 ): Promise<'ended' | 'taken' | { readonly userId: string; readonly account: Account }> {
-  const { accounts, record, personOf, keys } = context;
+  const { accounts, record, personOf, revoke } = context;
   const before = await accounts.find(accountId);
   if (before === null) return 'ended';
   const userId = await personOf(before);
@@ -55,7 +47,7 @@ export async function confirmAddress(
     return 'given';
   });
   if (outcome !== 'given') return outcome;
-  if (hadApps) await publishGrantsRevoked(keys.revoke, userId);
+  if (hadApps) await publishGrantsRevoked(revoke, userId);
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   // Shows the address to others too. While sync is away, the next sign-in does.

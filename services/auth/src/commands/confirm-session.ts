@@ -1,23 +1,15 @@
 import type { ChallengeUse } from '../accounts/passkeys.ts';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { PeopleContext } from '../context.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, Sessions } from '../store/sessions.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import type { Account } from '../store/accounts.ts';
+import type { Session } from '../store/sessions.ts';
+import { checkCounted, TOO_MANY } from './check-counted.ts';
 import { usePasskey, type FactorContext } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
-interface PasswordContext {
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-}
-
-type ConfirmContext = PasswordContext &
-  Pick<FactorContext, 'factors' | 'passkeys' | 'identities' | 'record'> & {
-    readonly accounts: Pick<AccountStore, 'find'>;
-    readonly sessions: Pick<Sessions, 'confirm'>;
-  };
+type PasswordContext = Pick<PeopleContext, 'attempts' | 'passwords'>;
+type ConfirmContext = PasswordContext & FactorContext & Pick<PeopleContext, 'accounts' | 'sessions'>;
 
 /** What the person presents again: the password or a passkey. */
 export interface Confirmation {
@@ -35,11 +27,11 @@ export async function confirmSession(
   { password, passkeyAnswer }: Confirmation,
   guest: Guest,
 ): Promise<string | null> {
-  const account = session.accountId === null ? null : await context.accounts.find(session.accountId);
+  const account = await context.accounts.find(session.accountId);
   if (account === null) return 'This account is closed.';
   if (passkeyAnswer === undefined) {
     const isRight = await checkOwnPassword(context, account, password, guest);
-    if (isRight === 'throttled') return TOO_MANY;
+    if (typeof isRight === 'number') return TOO_MANY;
     if (!isRight) return 'The password is wrong.';
   } else {
     const use = confirmUse(session.id, guest.browserId);
@@ -50,24 +42,16 @@ export async function confirmSession(
   return null;
 }
 
-export const TOO_MANY = 'Too many attempts failed. Try again in a few minutes.';
-
 /** The password of the person of a session. Sessions of one account share the counter of failures. */
 export async function checkOwnPassword(
-  { attempts, passwords }: PasswordContext,
+  context: PasswordContext,
   account: Account,
   password: string,
   { network, signal }: Pick<Guest, 'network' | 'signal'>,
-): Promise<boolean | 'throttled'> {
+): Promise<boolean | number> {
   const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
-  if ((await attempts.begin(counted)) !== null) return 'throttled';
-  let isRight: boolean | null = null;
-  try {
-    isRight = await passwords.verify(password, account.passwordHash, { network, signal, knownAs: account.id });
-  } finally {
-    if (isRight !== false) await attempts.takeBack(counted);
-  }
-  return isRight;
+  const sender = { network, signal, knownAs: account.id };
+  return checkCounted(context, counted, () => context.passwords.verify(password, account.passwordHash, sender));
 }
 
 export function confirmUse(sessionId: string, browserId: string): ChallengeUse {

@@ -1,17 +1,16 @@
 import { readApiKey } from '@wts/access';
 import { Fault, type ApiKey, type Principal } from '@wts/contracts';
-import type { Context } from '../context.ts';
+import type { PeopleContext } from '../context.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { challengeOf } from '../domain/pkce.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { AllowedKey, ConnectCodeStore } from '../store/connect-codes.ts';
-import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { AllowedKey } from '../store/connect-codes.ts';
+import type { PendingKey } from '../store/pending-requests.ts';
 import type { Session } from '../store/sessions.ts';
-import { createApiKey, revokeKeys } from './manage-api-keys.ts';
+import { createApiKey, revokeKeys, type KeyContext } from './manage-api-keys.ts';
 
 /** A tool that waits for its person. */
 export interface PendingConnection {
@@ -26,11 +25,6 @@ export interface PendingConnection {
 /** How the tool gets the answer: the address of its redirect, or a code that the page shows. */
 export type Connected = { readonly to: string } | { readonly code: string | null; readonly toolName: string };
 
-interface DecisionContext {
-  readonly pending: Pick<PendingRequestStore, 'take'>;
-  readonly record: SecurityRecord;
-}
-
 interface Decision {
   readonly session: Session;
   readonly key: PendingKey;
@@ -43,7 +37,7 @@ interface Decision {
  * The decision ends the request, so a form that is sent twice gives one code. Null when the request has ended.
  */
 export async function decideConnection(
-  { pending, record }: DecisionContext,
+  { pending, record }: Pick<PeopleContext, 'pending' | 'record'>,
   { session, key, allowed, visitor }: Decision,
 ): Promise<Connected | null> {
   const { id: sessionId, userId, accountId } = session;
@@ -68,20 +62,16 @@ export async function decideConnection(
   return { to: `http://127.0.0.1:${port}/callback?${answer.toString()}` };
 }
 
-interface ExchangeContext {
-  readonly connectCodes: Pick<ConnectCodeStore, 'use' | 'keepKey'>;
-  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
-}
-
 /**
  * The API key of a code. A code works once, and a wrong verifier ends it. A second use with the verifier revokes the key and the keys
  * made with it, because one of the two who have code and verifier is a thief; one with a wrong verifier revokes nothing, because
  * otherwise a leaked code would be enough. Keeps authentication.connect.code-once.
  */
 export async function exchangeConnectCode(
-  { connectCodes, keys: context }: ExchangeContext,
+  context: KeyContext & Pick<PeopleContext, 'connectCodes'>,
   { code, verifier, visitor }: { readonly code: string; readonly verifier: string; readonly visitor: Visitor },
 ): Promise<ApiKey & { readonly token: string }> {
+  const { connectCodes } = context;
   const hash = sha256(code);
   const use = await connectCodes.use(hash, challengeOf(verifier) ?? '');
   if (use === null || !use.isVerified) throw new Fault('invalid_grant');
@@ -102,11 +92,7 @@ export async function exchangeConnectCode(
 }
 
 /** Revokes the key of a token, whichever scopes it has: a tool that signs out may have a key that can only read. */
-export async function endConnectedKey(
-  { keys: context }: Pick<ExchangeContext, 'keys'>,
-  token: string,
-  visitor: Visitor,
-): Promise<void> {
+export async function endConnectedKey(context: KeyContext, token: string, visitor: Visitor): Promise<void> {
   const hash = readApiKey(token, context.apiKeyPrefix)?.hash;
   const key = hash === undefined ? null : await context.keys.findLive(hash);
   if (key === null) return;

@@ -1,22 +1,12 @@
 import { comparableAddress } from '@wts/access';
 import { Fault, type OperatorWorkspace } from '@wts/contracts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { claimWorkspace, type ClaimContext } from './claim-workspace.ts';
+import type { OperatorContext } from '../context.ts';
+import type { Account } from '../store/accounts.ts';
+import { claimWorkspace } from './claim-workspace.ts';
 import type { Operator } from './disable-person.ts';
-import { commitByOperator, type OperateContext } from './operate-workspaces.ts';
+import { commitByOperator } from './operate-workspaces.ts';
 import { plainAddress } from '../domain/plain-address.ts';
-
-export interface CreateOwnerContext extends OperateContext, ClaimContext {
-  /** People may sign in by password. */
-  readonly hasAccounts: boolean;
-  readonly accounts: Pick<AccountStore, 'findByEmail' | 'insert'>;
-  readonly attempts: Pick<SignInAttemptStore, 'isUsed'>;
-  readonly passwords: Pick<PasswordHashes, 'hash'>;
-  readonly personOf: (account: Account) => Promise<string>;
-}
 
 interface NewOwner {
   readonly email: string;
@@ -33,7 +23,7 @@ const HASH_MS = 30_000;
  * The account has a password that no one knows, until its owner chooses one by a link. Keeps operator.owner.once.
  */
 export async function createOwner(
-  context: CreateOwnerContext,
+  context: OperatorContext,
   given: NewOwner,
   operator: Operator,
 ): Promise<{ readonly userId: string; readonly workspaceId: string; readonly account: Account }> {
@@ -65,7 +55,7 @@ export async function createOwner(
  * An account that someone registered with an address that no one proved may be of a stranger, whose password, keys and passkeys would then reach
  * the new workspace.
  */
-async function refuseAccountOfStranger({ attempts }: CreateOwnerContext, account: Account): Promise<void> {
+async function refuseAccountOfStranger({ attempts }: OperatorContext, account: Account): Promise<void> {
   if (account.emailVerified || !(await attempts.isUsed(account.id))) return;
   const message =
     'There is an account with this address already, and no one proved that it is of the person you mean. When you know that it is, let them create the workspace themselves; otherwise erase it first.';
@@ -74,7 +64,7 @@ async function refuseAccountOfStranger({ attempts }: CreateOwnerContext, account
 
 /** Null unless the person owns the workspace of this urlKey. */
 async function ownWorkspace(
-  { workspaces }: OperateContext,
+  { workspaces }: OperatorContext,
   userId: string,
   urlKey: string,
 ): Promise<OperatorWorkspace | null> {
@@ -86,7 +76,7 @@ async function ownWorkspace(
 }
 
 /** The account of the address: of several who make one at once, that of the first. */
-async function newAccount({ accounts, passwords }: CreateOwnerContext, email: string, name: string): Promise<Account> {
+async function newAccount({ accounts, passwords }: OperatorContext, email: string, name: string): Promise<Account> {
   const sender = { network: '', signal: AbortSignal.timeout(HASH_MS) };
   const passwordHash = await passwords.hash(randomBytes(32).toString('base64url'), sender);
   const comparableEmail = comparableAddress(email);
@@ -98,7 +88,7 @@ async function newAccount({ accounts, passwords }: CreateOwnerContext, email: st
 
 /** False when the urlKey is taken, by an earlier run or by others. */
 async function newWorkspace(
-  context: CreateOwnerContext,
+  context: OperatorContext,
   { workspaceName: name, urlKey }: NewOwner,
   userId: string,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
+import type { PeopleContext } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import type { Grants } from '../oauth/grants.ts';
 import { redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
-import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { PendingKey } from '../store/pending-requests.ts';
 import type { Session } from '../store/sessions.ts';
 
 /** An authorization request that waits for its person. */
@@ -25,25 +25,19 @@ interface Decision {
   readonly visitor: Visitor;
 }
 
-interface ConsentContext {
-  readonly oauth: { readonly issuer: string; readonly grants: Pick<Grants, 'createWithCode'> };
-  readonly pending: Pick<PendingRequestStore, 'take'>;
-}
-
 /**
  * The address of the client, with a code or the refusal of the person. The decision ends the request, so a form that is sent twice gives
  * one code. Null when the request or the session has ended.
  * Keeps authentication.consent.choices.
  */
 export async function decideConsent(
-  { oauth, pending }: ConsentContext,
+  { oauth, pending, issuer: iss }: Pick<PeopleContext, 'oauth' | 'pending' | 'issuer'>,
   { session, key, allowed, visitor }: Decision,
 ): Promise<string | null> {
   const { id: sessionId, userId, createdAt: signedInAt } = session;
   const taken = await pending.take<PendingAuthorization>(key);
   if (taken === null) return null;
   const { redirectUri, state, scopes: asked, ...granted } = taken;
-  const iss = oauth.issuer;
   if (allowed === null) {
     const description = 'The person denied the request.';
     return redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss });

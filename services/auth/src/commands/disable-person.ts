@@ -1,21 +1,12 @@
 import { Fault, type OperatorPersonDetail } from '@wts/contracts';
-import type { RevocationSender } from '@wts/service-kit/nats';
 import { randomUUID } from 'node:crypto';
-import { publishPersonDisabled } from '../credentials/publish-revoked.ts';
+import type { OperatorContext } from '../context.ts';
 import type { SecurityEvent } from '../domain/security-event.ts';
-import type { Grants } from '../oauth/grants.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { DisabledPeople } from '../store/disabled-people.ts';
 
 /** Who acts, and from where. */
 export type Operator = Required<Pick<SecurityEvent, 'actor' | 'visitor'>>;
 
-export interface DisableContext {
-  readonly record: SecurityRecord;
-  readonly disabled: Pick<DisabledPeople, 'find'>;
-  readonly grants: Pick<Grants, 'revokeAllOf'>;
-  readonly revoke: RevocationSender;
-}
+type DisableContext = Pick<OperatorContext, 'record' | 'disabled' | 'oauth' | 'revoke'>;
 
 /**
  * Disables a person: first the row by which every look-up of a credential refuses them, then the end of what they have. So nothing that is
@@ -28,7 +19,7 @@ export async function disablePerson(context: DisableContext, userId: string, ope
     if (isNew) await record({ kind: 'person-disabled', userId, ...operator, details: {} });
   });
   await endAccess(context, userId, operator);
-  await publishPersonDisabled(context.revoke, userId);
+  await context.revoke({ kind: 'credential', userId });
 }
 
 /** A session or a grant that was being made while the person was disabled ends here, because it would work from now on. */
@@ -49,9 +40,9 @@ export async function endSessions(context: DisableContext, userId: string, opera
 }
 
 /** Sessions first: an app gets no grant in a session that has ended. */
-async function endAccess({ record, grants }: DisableContext, userId: string, { visitor }: Operator): Promise<void> {
+async function endAccess({ record, oauth }: DisableContext, userId: string, { visitor }: Operator): Promise<void> {
   await record.act(({ sessions }) => sessions.endAllOf(userId));
-  await grants.revokeAllOf(userId, 'ended by the operator', visitor);
+  await oauth.grants.revokeAllOf(userId, 'ended by the operator', visitor);
 }
 
 /** What is made for them could not work, and nothing else would say so. */

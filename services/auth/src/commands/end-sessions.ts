@@ -1,11 +1,9 @@
 import { Fault } from '@wts/contracts';
+import type { Context } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
 
-interface EndContext {
-  readonly record: SecurityRecord;
-}
+type EndContext = Pick<Context, 'record'>;
 
 /** Ends one session of a person, who may be another one in front of that browser. Keeps authentication.sessions.list. */
 export async function endSession(

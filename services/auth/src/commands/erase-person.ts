@@ -1,15 +1,9 @@
 import { Fault } from '@wts/contracts';
 import { ERASED_PERSON } from '@wts/models';
 import { whole } from '../directory/gather.ts';
-import type { OperatorPeople } from '../directory/operator-people.ts';
-import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
-import { disablePerson, type DisableContext, type Operator } from './disable-person.ts';
+import type { OperatorContext } from '../context.ts';
+import { disablePerson, type Operator } from './disable-person.ts';
 import { commitByOperator } from './operate-workspaces.ts';
-
-export interface EraseContext extends DisableContext {
-  readonly people: OperatorPeople;
-  readonly workspaces: OperatorWorkspaces;
-}
 
 /** What stays of a person, and until when; the answer and the documentation say the same. */
 const STAYS = [
@@ -28,7 +22,7 @@ const STAYS = [
  * so a run that broke off is repeated. Keeps operator.erase.gone.
  */
 export async function erasePerson(
-  context: EraseContext,
+  context: OperatorContext,
   { userId, name }: { readonly userId: string; readonly name: string },
   operator: Operator,
 ): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
-import type { Account } from '../store/accounts.ts';
+import type { PeopleContext } from '../context.ts';
 import type { Session } from '../store/sessions.ts';
-import { endSecondStep, findSecondStep, type StepContext, type NextStep } from './begin-second-step.ts';
+import { endSecondStep, findSecondStep, type NextStep } from './begin-second-step.ts';
 import { beginSession } from './begin-session.ts';
 import {
   checkSecondFactor,
@@ -11,7 +11,7 @@ import {
 } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
-type FinishContext = StepContext & FactorContext & { readonly personOf: (account: Account) => Promise<string> };
+type FinishContext = FactorContext & Pick<PeopleContext, 'accounts' | 'pending' | 'personOf'>;
 
 interface Attempt {
   readonly step: string;

@@ -1,38 +1,21 @@
-import { Fault, memberApi, type ErrorCode, type Principal, type Role } from '@wts/contracts';
-import type { CommitUnitSender, ServiceCallOptions } from '@wts/service-kit/call';
+import { servicePrincipal } from '@wts/access';
+import { Fault, memberApi, type ErrorCode, type Role } from '@wts/contracts';
+import type { ServiceCallOptions } from '@wts/service-kit/call';
 import type { Cell, Cells } from '../cells/cells.ts';
+import type { PeopleContext } from '../context.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
-import type { Notices } from '../mail/notices.ts';
-import type { Directory } from '../directory/directory.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, Sessions } from '../store/sessions.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { Account } from '../store/accounts.ts';
+import type { Session } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
-import { checkRegistration, personOfNew, registerAccount } from './register-account.ts';
+import { checkRegistration, personOfNew, registerAccount, type NewPerson } from './register-account.ts';
 import type { Invitation, Presented, ProvedLink } from './mail-invitation.ts';
-import { createProved, type NewPerson } from './register-by-mail.ts';
+import { createProved } from './register-by-mail.ts';
 import { signInPlacesOf } from './sign-in-by-password.ts';
 
-interface JoinContext {
-  readonly cells: Cells;
-  readonly accounts: Pick<AccountStore, 'find'>;
-  readonly directory: Pick<Directory, 'workspacesOf' | 'cellOf'>;
-  readonly notices: Pick<Notices, 'send'>;
-  readonly oauth: { readonly issuer: string };
-}
-
-interface RegisterContext extends JoinContext {
-  readonly accounts: AccountStore;
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-  readonly sessions: Pick<Sessions, 'find'>;
-  readonly record: SecurityRecord;
-  readonly commitUnit: CommitUnitSender;
-  readonly personOf: (account: Account) => Promise<string>;
-}
+type JoinContext = Pick<PeopleContext, 'cells' | 'accounts' | 'directory' | 'notices' | 'issuer'>;
+type RegisterContext = JoinContext &
+  Pick<PeopleContext, 'attempts' | 'passwords' | 'sessions' | 'record' | 'commitUnit' | 'personOf'>;
 
 export interface Joined {
   readonly workspaceName: string;
@@ -41,10 +24,11 @@ export interface Joined {
 
 /** The invitation of a code, as the workspace service shows it to anyone who has the code. It counts the wrong codes of a person. */
 export async function readInvitation(
-  { cells, self }: Pick<JoinContext, 'cells'> & { readonly self: Principal },
+  { cells }: Pick<JoinContext, 'cells'>,
   session: Session | null,
   code: string,
 ): Promise<Invitation> {
+  const self = servicePrincipal('auth');
   const call = { principal: self, body: { code: code.slice(0, 200) }, idempotent: true };
   const { workspace } = await cellOfCode(cells, call);
   const principal = session === null ? self : sessionPrincipal(session);
@@ -77,13 +61,12 @@ export async function registerAndJoin(
   person: NewPerson,
   { link, ...presented }: Presented & { readonly link: ProvedLink | null },
 ): Promise<{ readonly wrong: string } | { readonly joined: Joined | null; readonly secret: string }> {
-  const { sessions, record } = context;
   const { visitor } = person;
-  const made = await makeAccount(context, person, { invitation: presented.invitation, link });
+  const made = await makeAccount(context, person, link);
   if ('wrong' in made) return made;
   const { account, userId } = made;
-  const secret = await beginSession({ record }, { userId, account, way: 'with a password', visitor });
-  const session = secret === null ? null : await sessions.find(sha256(secret));
+  const secret = await beginSession(context, { userId, account, way: 'with a password', visitor });
+  const session = secret === null ? null : await context.sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
   return { joined: await joinAs(context, session, presented), secret };
 }
@@ -92,29 +75,22 @@ export async function registerAndJoin(
 async function makeAccount(
   context: RegisterContext,
   person: NewPerson,
-  { invitation, link }: Pick<Presented, 'invitation'> & { readonly link: ProvedLink | null },
+  link: ProvedLink | null,
 ): Promise<{ readonly wrong: string } | { readonly account: Account; readonly userId: string }> {
-  const { passwords, attempts, record } = context;
-  const registration = { ...person, email: invitation.email ?? person.email };
   if (link !== null) {
-    const account = await checkRegistration({ passwords }, { ...registration, email: link.address });
+    const account = await checkRegistration(context, { ...person, email: link.address });
     if (typeof account === 'string') return { wrong: account };
-    const proved = {
-      account: { ...account, emailVerified: true },
-      linkHash: link.hash,
-      kind: 'invitation',
-      guest: person,
-    } as const;
-    const created = await createProved(context, proved);
+    const proved = { account: { ...account, emailVerified: true }, linkHash: link.hash, guest: person };
+    const created = await createProved(context, { ...proved, kind: 'invitation' });
     if (created === 'ended') return { wrong: 'The link of this invitation was used already. Ask for a new one.' };
     return created === 'taken'
       ? { wrong: 'There is an account with this email. Sign in to accept the invitation.' }
       : created;
   }
-  const account = await registerAccount({ record, passwords }, registration);
+  const account = await registerAccount(context, person);
   if (typeof account === 'string') return { wrong: account };
   const userId = await personOfNew(context, account);
-  await attempts.addSignInPlaces(account.id, signInPlacesOf(person));
+  await context.attempts.addSignInPlaces(account.id, signInPlacesOf(person));
   return { account, userId };
 }
 
@@ -123,11 +99,11 @@ async function makeAccount(
  * factor that the workspace requires: they add one, and accept again.
  */
 export async function joinAs(
-  { cells, accounts, directory, notices, oauth }: JoinContext,
+  { cells, accounts, directory, notices, issuer }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
 ): Promise<Joined | null> {
-  const account = session.accountId === null ? null : await accounts.find(session.accountId);
+  const account = await accounts.find(session.accountId);
   try {
     const { workspace } = (await directory.cellOf(invitation.workspaceId)) ?? cells.home;
     const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
@@ -137,7 +113,7 @@ export async function joinAs(
     });
     const { workspaceName } = invitation;
     const isFirst = (await directory.workspacesOf(session.userId)).found.length <= 1;
-    const data = { url: `${oauth.issuer}/account`, workspaceName, role };
+    const data = { url: `${issuer}/account`, workspaceName, role };
     if (isFirst) await notices.send(session.userId, { kind: 'welcome', data });
     return { workspaceName, role };
   } catch (failure) {

@@ -1,16 +1,12 @@
 import { comparableAddress } from '@wts/access';
 import type { BodyOf, mailApi, memberApi, ReplyOf } from '@wts/contracts';
-import type { SecretKeys } from '@wts/service-kit/sealing';
+import type { PeopleContext } from '../context.ts';
 import { plainAddress } from '../domain/plain-address.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { contentOf, makeLinkWith } from '../links/make-link.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import type { MailLinkStore } from '../store/mail-links.ts';
 import type { Session } from '../store/sessions.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import type { Directory } from '../directory/directory.ts';
 import { mailsTo } from './ask-for-link.ts';
 import { confirmAddress } from './confirm-address.ts';
 
@@ -23,23 +19,17 @@ export interface Presented {
   readonly invitation: Invitation;
 }
 
-interface MailContext {
-  readonly attempts: SignInAttemptStore;
-  readonly mailer: Mailer;
-  readonly links: MailLinkStore;
-  readonly secretKeys: SecretKeys;
-  readonly directory: Pick<Directory, 'person'>;
-  readonly oauth: { readonly issuer: string };
-}
+type LinkContext = Pick<PeopleContext, 'links' | 'secretKeys'>;
 
 /**
  * Mails an invitation to its address. The link carries the code, and a proof besides: the inviter has the code too, but only who reads the mail
  * has the proof. False when no mail is sent, or too many were. Keeps authentication.mail.invitation.
  */
 export async function mailInvitation(
-  { attempts, mailer, oauth, ...context }: MailContext,
+  context: LinkContext & Pick<PeopleContext, 'attempts' | 'mailer' | 'directory' | 'issuer'>,
   invitation: BodyOf<typeof mailApi.internalMailInvitation>,
 ): Promise<boolean> {
+  const { attempts, mailer, directory } = context;
   const { code, workspaceName, role, createdBy, expiresAt } = invitation;
   const to = plainAddress(invitation.email);
   if (!mailer.isOn || to === null) return false;
@@ -49,17 +39,10 @@ export async function mailInvitation(
     { hash: sha256('invitations of', createdBy), failuresMax: AUTH_LIMITS.invitationMailsMax, windowMs },
   ]);
   if (refused !== null) return false;
-  const { url } = await makeLinkWith(
-    { ...context, issuer: oauth.issuer },
-    { code },
-    {
-      kind: 'invitation',
-      accountId: null,
-      address: to,
-      lifeMs: Math.max(0, Date.parse(expiresAt) - Date.now()),
-    },
-  );
-  const inviter = (await context.directory.person(createdBy))?.name ?? null;
+  const lifeMs = Math.max(0, Date.parse(expiresAt) - Date.now());
+  const link = { kind: 'invitation', accountId: null, address: to, lifeMs } as const;
+  const { url } = await makeLinkWith(context, { code }, link);
+  const inviter = (await directory.person(createdBy))?.name ?? null;
   return mailer.add({ kind: 'invitation', to, data: { url, workspaceName, inviter, role, expiresAt } });
 }
 
@@ -70,7 +53,7 @@ export interface ProvedLink {
 
 /** The mailed link that a person came by, when it is of this invitation and was not used. */
 export async function proofOf(
-  { links, secretKeys }: Pick<MailContext, 'links' | 'secretKeys'>,
+  { links, secretKeys }: LinkContext,
   { proof, code }: Pick<Presented, 'proof' | 'code'>,
 ): Promise<ProvedLink | null> {
   if (proof === undefined) return null;
@@ -82,16 +65,14 @@ export async function proofOf(
     : null;
 }
 
-type ProveContext = Parameters<typeof confirmAddress>[0] & Pick<MailContext, 'links' | 'secretKeys'>;
-
 /** Someone who is signed in and came by a mailed link has proved the address of the account, when that is the invited one. */
 export async function proveByInvitation(
-  context: ProveContext,
+  context: LinkContext & Parameters<typeof confirmAddress>[0],
   { accountId }: Session,
   { code, proof, visitor }: Pick<Presented, 'code' | 'proof'> & { readonly visitor: Visitor },
 ): Promise<void> {
   const link = await proofOf(context, { code, proof });
-  const account = accountId === null ? null : await context.accounts.find(accountId);
+  const account = await context.accounts.find(accountId);
   if (link === null || account === null || account.emailVerified) return;
   if (comparableAddress(account.email) !== comparableAddress(link.address)) return;
   await confirmAddress(context, { linkHash: link.hash, kind: 'invitation', accountId: account.id, visitor });

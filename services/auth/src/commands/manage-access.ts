@@ -9,15 +9,13 @@ import {
   type WorkspaceApp,
   type WorkspaceEvent,
 } from '@wts/contracts';
-import type { Context } from '../context.ts';
+import type { PeopleContext } from '../context.ts';
 import { ofMembers } from '../directory/of-members.ts';
 import { KINDS_FOR_OWNERS, sentenceOf, type StoredEvent, type Visitor } from '../domain/security-event.ts';
-import type { Grants } from '../oauth/grants.ts';
 import type { ListedEvent, StoredApp, WorkspaceAccessReads } from '../store/workspace-access.ts';
 
-interface AccessContext extends Pick<Context, 'roles' | 'directory'> {
+interface AccessContext extends Pick<PeopleContext, 'roles' | 'directory' | 'oauth'> {
   readonly access: WorkspaceAccessReads;
-  readonly grants: Pick<Grants, 'revokeIn'>;
 }
 
 interface PageOptions {
@@ -115,7 +113,7 @@ export async function listApps(
  * to end. Keeps workspaces.access.end-app.
  */
 export async function endApp(
-  { roles, grants }: AccessContext,
+  { roles, oauth }: AccessContext,
   principal: Principal,
   { workspaceId, grantId }: { readonly workspaceId: string; readonly grantId: string },
   visitor: Visitor,
@@ -123,10 +121,10 @@ export async function endApp(
   requireScope(principal, 'admin');
   await roles.requirePermission(principal, workspaceId, 'keys.manage');
   const by = { ownerId: principal.userId, visitor };
-  if (!(await grants.revokeIn(workspaceId, grantId, by))) throw new Fault('not_found');
+  if (!(await oauth.grants.revokeIn(workspaceId, grantId, by))) throw new Fault('not_found');
 }
 
-async function requireView(roles: Context['roles'], principal: Principal, workspaceId: string): Promise<void> {
+async function requireView(roles: AccessContext['roles'], principal: Principal, workspaceId: string): Promise<void> {
   requireScope(principal, 'admin');
   await roles.requirePermission(principal, workspaceId, 'access.view');
 }

@@ -8,7 +8,7 @@ import type { ApiKeyStore, KeyInsertRefusal, NewStoredKey, RevokedKey } from '..
 import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import { AUTH_LIMITS } from '../limits.ts';
 
-type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
+export type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
 
 /** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer, api-keys.create.rate and api-keys.token.once. */
 export async function createApiKey(

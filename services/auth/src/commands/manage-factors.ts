@@ -2,13 +2,13 @@ import { Fault } from '@wts/contracts';
 import { sealSecret, unsealSecret, type SealedSecret } from '@wts/service-kit/sealing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChallengeUse } from '../accounts/passkeys.ts';
+import type { PeopleContext } from '../context.ts';
 import { hashOfRecoveryCode, newRecoveryCodes } from '../domain/recovery-codes.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { stepOfCode, TOTP_SECRET_BYTES } from '../domain/totp.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import { pendingKey } from '../store/pending-requests.ts';
 import type { SecondFactorStore } from '../store/second-factors.ts';
 import type { Act } from '../record/security-record.ts';
 import { totpName, type FactorContext, type Owner } from './check-second-factor.ts';
@@ -55,7 +55,7 @@ interface PendingTotp {
   readonly sealed: string;
 }
 
-type TotpContext = Pick<FactorContext, 'secretKeys'> & { readonly pending: PendingRequestStore };
+type TotpContext = Pick<PeopleContext, 'secretKeys' | 'pending'>;
 
 /** Returns what only the page of this set-up has. */
 export async function beginTotp(
@@ -66,7 +66,7 @@ export async function beginTotp(
   const setup = randomBytes(32).toString('base64url');
   const { keyId, sealed } = sealSecret(secretKeys, totpName(accountId), randomBytes(TOTP_SECRET_BYTES));
   const content: PendingTotp = { accountId, keyId, sealed: sealed.toString('base64') };
-  await pending.insert(keyOf(setup, browserId), content, { network });
+  await pending.insert(pendingKey('totp', setup, browserId), content, { network });
   return setup;
 }
 
@@ -76,7 +76,7 @@ export async function findTotpSetup(
   accountId: string,
   { setup, browserId }: { readonly setup: string; readonly browserId: string },
 ): Promise<(SealedSecret & { readonly secret: Buffer }) | null> {
-  const found = await pending.find<PendingTotp>(keyOf(setup, browserId));
+  const found = await pending.find<PendingTotp>(pendingKey('totp', setup, browserId));
   if (found === null || found.accountId !== accountId) return null;
   const stored = { keyId: found.keyId, sealed: Buffer.from(found.sealed, 'base64') };
   return { ...stored, secret: unsealSecret(secretKeys, totpName(accountId), stored) };
@@ -99,7 +99,7 @@ export async function confirmTotp(
   if (found === null) return 'ended';
   const step = stepOfCode(found.secret, code, await context.factors.now());
   if (step === null) return 'wrong';
-  if ((await context.pending.take(keyOf(setup, browserId))) === null) return 'ended';
+  if ((await context.pending.take(pendingKey('totp', setup, browserId))) === null) return 'ended';
   return context.record.act(async ({ factors, record: write }) => {
     await factors.lock(accountId);
     await factors.setTotp(accountId, found, step);
@@ -154,8 +154,4 @@ async function storeRecoveryCodes(factors: SecondFactorStore, accountId: string)
   const hashes = codes.map((code) => hashOfRecoveryCode(accountId, code));
   await factors.setRecoveryCodes(accountId, hashes);
   return codes;
-}
-
-function keyOf(setup: string, browserId: string): PendingKey {
-  return { idHash: sha256(setup), kind: 'totp', browserHash: sha256(browserId) };
 }

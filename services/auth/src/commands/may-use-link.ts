@@ -1,5 +1,6 @@
 import type { Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
+import { TOO_MANY } from './check-counted.ts';
 import { checkPassword, type Guest } from './sign-in-by-password.ts';
 
 type CheckContext = Parameters<typeof checkPassword>[0];
@@ -16,6 +17,6 @@ export async function refusalOfLink(
   if (session?.accountId === account.id) return null;
   if (account.email === '') return 'Open the link in the browser in which you are signed in.';
   const checked = await checkPassword(context, { ...guest, email: account.email, password });
-  if (checked.outcome === 'throttled') return 'Too many attempts failed. Try again in a few minutes.';
+  if (checked.outcome === 'throttled') return TOO_MANY;
   return checked.outcome === 'right' && checked.account.id === account.id ? null : 'The password is wrong.';
 }

@@ -1,22 +1,13 @@
 import { Fault, type OperatorMove } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import type { Cells } from '../cells/cells.ts';
-import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
-import type { MoveStep } from '../domain/move-steps.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { MoveStore, StoredMove } from '../store/moves.ts';
+import type { OperatorContext } from '../context.ts';
+import { isGivenUp } from '../domain/move-steps.ts';
+import type { StoredMove } from '../store/moves.ts';
 import type { Operator } from './disable-person.ts';
-
-export interface MoveContext {
-  readonly cells: Cells;
-  readonly workspaces: OperatorWorkspaces;
-  readonly moves: MoveStore;
-  readonly record: SecurityRecord;
-}
 
 /** Begins a move; a replica does it in the background. Keeps operator.move.begins. */
 export async function beginMove(
-  { cells, workspaces, moves, record }: MoveContext,
+  { cells, workspaces, moves, record }: OperatorContext,
   { workspaceId, to }: { readonly workspaceId: string; readonly to: number },
   operator: Operator,
 ): Promise<OperatorMove> {
@@ -38,7 +29,7 @@ export async function beginMove(
 
 /** Gives a move up, as long as the workspace is where it was. Keeps operator.move.cancel. */
 export async function cancelMove(
-  { moves, record }: Pick<MoveContext, 'moves' | 'record'>,
+  { moves, record }: Pick<OperatorContext, 'moves' | 'record'>,
   id: string,
   operator: Operator,
 ): Promise<OperatorMove> {
@@ -52,7 +43,7 @@ export async function cancelMove(
   return readMove({ moves }, id);
 }
 
-export async function readMove({ moves }: Pick<MoveContext, 'moves'>, id: string): Promise<OperatorMove> {
+export async function readMove({ moves }: Pick<OperatorContext, 'moves'>, id: string): Promise<OperatorMove> {
   const move = await moves.find(id);
   if (move === null) throw new Fault('not_found', { message: 'There is no move with this id.' });
   return shownMove(move);
@@ -75,5 +66,3 @@ export function shownMove(move: StoredMove): OperatorMove {
     endedAt: endedAt?.toISOString() ?? null,
   };
 }
-
-const isGivenUp = (step: MoveStep): boolean => step === 'thaw' || step === 'clear';

@@ -1,22 +1,16 @@
 import { Fault } from '@wts/contracts';
-import type { RevocationSender } from '@wts/service-kit/nats';
+import type { Context } from '../context.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
 import { isDocumentAddress } from '../oauth/client-documents.ts';
 import { registerClient, type RegisteredClient } from '../oauth/client-metadata.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import type { Operator } from './disable-person.ts';
-
-interface ClientContext {
-  readonly record: SecurityRecord;
-  readonly revoke: RevocationSender;
-}
 
 /**
  * Registers a client as RFC 7591 does, also where registration is closed; with the address of a document as its `client_id`, it allows the
  * client that this document describes. Neither is ever deleted for want of use.
  */
 export async function addClient(
-  { record }: Pick<ClientContext, 'record'>,
+  { record }: Pick<Context, 'record'>,
   metadata: Readonly<Record<string, unknown>>,
   operator: Operator,
 ): Promise<RegisteredClient> {
@@ -41,19 +35,15 @@ export async function addClient(
 
 /** Returns how many people had it connected. Their access tokens stop working within a second. */
 export async function deleteClient(
-  { record, revoke }: ClientContext,
+  { record, revoke }: Pick<Context, 'record' | 'revoke'>,
   clientId: string,
   operator: Operator,
 ): Promise<number> {
   const ended = await record.act(async ({ clients, record: write }) => {
     const revoked = await clients.delete(clientId);
     if (revoked === null) throw new Fault('not_found', { message: 'There is no client with this id.' });
-    await write({
-      kind: 'client-deleted',
-      subjectId: clientId,
-      ...operator,
-      details: { people: String(revoked.length) },
-    });
+    const details = { people: String(revoked.length) };
+    await write({ kind: 'client-deleted', subjectId: clientId, ...operator, details });
     return revoked;
   });
   await publishRevoked(revoke, ended);

@@ -2,19 +2,8 @@ import { servicePrincipal } from '@wts/access';
 import { Fault, type InternalMutation } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Cell } from '../cells/cells.ts';
-import type { EventKind } from '../domain/security-event.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
-import type { OperatorPeople } from '../directory/operator-people.ts';
-import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
+import type { OperatorContext } from '../context.ts';
 import { refuseDisabled, type Operator } from './disable-person.ts';
-
-export interface OperateContext {
-  readonly record: SecurityRecord;
-  readonly people: OperatorPeople;
-  readonly workspaces: OperatorWorkspaces;
-  /** Makes sure that a cell has the record of a person. */
-  readonly copyPerson: (userId: string, shard: number) => Promise<void>;
-}
 
 /** Commits a change that an operator decides: of this service, because an operator is no person of the installation. */
 export async function commitByOperator(
@@ -25,38 +14,27 @@ export async function commitByOperator(
   await commitUnit({ principal, authority: 'service', txId: `operator:${randomUUID()}`, mutations });
 }
 
-/** As an owner of the workspace can: it is read-only, and is deleted for good when its time in the Trash is over. */
-export async function deleteWorkspace(
-  context: OperateContext,
-  { workspaceId, urlKey }: { readonly workspaceId: string; readonly urlKey: string },
-  operator: Operator,
-): Promise<void> {
-  await change(context, { workspaceId, action: 'ARCHIVE', payload: { urlKey } }, 'workspace-deleted', operator);
-}
+const EVENTS = { ARCHIVE: 'workspace-deleted', UNARCHIVE: 'workspace-restored' } as const;
 
-export async function restoreWorkspace(
-  context: OperateContext,
-  { workspaceId }: { readonly workspaceId: string },
+/**
+ * Deletes a workspace, or restores it, as an owner of it can: a deleted one is read-only, and is deleted for good when its time in the Trash
+ * is over.
+ */
+export async function changeWorkspace(
+  { workspaces, record }: Pick<OperatorContext, 'workspaces' | 'record'>,
+  workspaceId: string,
+  change: { readonly action: keyof typeof EVENTS; readonly payload: { readonly urlKey?: string } },
   operator: Operator,
 ): Promise<void> {
-  await change(context, { workspaceId, action: 'UNARCHIVE', payload: {} }, 'workspace-restored', operator);
-}
-
-async function change(
-  context: OperateContext,
-  { workspaceId, action, payload }: Pick<InternalMutation, 'action' | 'payload'> & { readonly workspaceId: string },
-  kind: Extract<EventKind, 'workspace-deleted' | 'workspace-restored'>,
-  operator: Operator,
-): Promise<void> {
-  const cell = await context.workspaces.cellOf(workspaceId);
-  if (cell === null || (await context.workspaces.find(workspaceId)) === null) throw new Fault('not_found');
-  await commitByOperator(cell, [{ modelName: 'Workspace', modelId: workspaceId, action, payload }]);
-  await context.record.add({ kind, workspaceId, ...operator, details: {} });
+  const cell = await workspaces.cellOf(workspaceId);
+  if (cell === null || (await workspaces.find(workspaceId)) === null) throw new Fault('not_found');
+  await commitByOperator(cell, [{ modelName: 'Workspace', modelId: workspaceId, ...change }]);
+  await record.add({ kind: EVENTS[change.action], workspaceId, ...operator, details: {} });
 }
 
 /** Makes a person an owner of a workspace, whatever they are there now. For a workspace whose owners left. */
 export async function addOwner(
-  context: OperateContext,
+  context: OperatorContext,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   operator: Operator,
 ): Promise<void> {

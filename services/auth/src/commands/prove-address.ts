@@ -1,5 +1,5 @@
 import { comparableAddress } from '@wts/access';
-import type { CommitUnitSender } from '@wts/service-kit/call';
+import type { Context } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import type { Act } from '../record/security-record.ts';
 import { ACCOUNT_ISSUER } from '../store/accounts.ts';
@@ -19,27 +19,21 @@ interface Proof {
  */
 export async function takeAddress(
   { transaction, record }: Pick<Act, 'transaction' | 'record'>,
-  { commitUnit }: { readonly commitUnit: CommitUnitSender },
+  context: Pick<Context, 'commitUnit'>,
   { accountId, email, visitor }: Proof,
 ): Promise<'taken' | 'free'> {
   const freed = await freeAddress(transaction, { comparableEmail: comparableAddress(email), exceptId: accountId });
   if (freed === 'taken') return 'taken';
   if (freed === null) return 'free';
-  const loser = { issuer: ACCOUNT_ISSUER, subject: freed.accountId };
+  const loser = { issuer: ACCOUNT_ISSUER, subject: freed };
   const identities = identityStore(transaction);
   const identity = await identities.find(loser);
   if (identity === null) return 'free';
   await identities.changeAddress(loser, { email: null, emailVerified: false });
   const { userId } = identity;
-  await record({
-    kind: 'address-lost',
-    userId,
-    accountId: freed.accountId,
-    actor: { kind: 'system' },
-    visitor,
-    details: {},
-  });
+  const by = { actor: { kind: 'system' }, visitor } as const;
+  await record({ kind: 'address-lost', userId, accountId: freed, ...by, details: {} });
   // Within the transaction, so that no failure leaves two people shown with one address.
-  if (identity.hasPerson) await showAddress({ commitUnit }, userId, null);
+  if (identity.hasPerson) await showAddress(context, userId, null);
   return 'free';
 }

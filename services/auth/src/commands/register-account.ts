@@ -3,24 +3,18 @@ import { comparableAddress } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { plainAddress } from '../domain/plain-address.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { PeopleContext } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import type { Act, SecurityRecord } from '../record/security-record.ts';
+import type { Act } from '../record/security-record.ts';
 import { ACCOUNT_ISSUER, type Account } from '../store/accounts.ts';
 import { identityStore } from '../store/identities.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
-interface RegistrationContext {
-  readonly record: SecurityRecord;
-  readonly passwords: PasswordHashes;
-}
-
-export interface Registration {
+export interface NewPerson extends Guest {
   readonly name: string;
+  /** That of an invitation to an address; else as the person entered it. */
   readonly email: string;
   readonly password: string;
-  readonly network: string;
-  readonly visitor: Visitor;
-  readonly signal: AbortSignal;
 }
 
 /** Addresses are not verified, so the account may be of another person (0021). */
@@ -29,16 +23,16 @@ const TAKEN =
 
 /** The account that a person asks for, with the hash of its password, or what is wrong as a sentence. Nothing is stored. */
 export async function checkRegistration(
-  { passwords }: Pick<RegistrationContext, 'passwords'>,
-  registration: Registration,
+  { passwords }: Pick<PeopleContext, 'passwords'>,
+  person: NewPerson,
 ): Promise<Account | string> {
-  const { name, password } = registration;
-  const email = plainAddress(registration.email.trim());
+  const { name, password } = person;
+  const email = plainAddress(person.email.trim());
   if (name.trim() === '') return 'Enter your name.';
   if (email === null) return 'Enter your email, such as ada@example.com.';
   const fault = faultOfPassword(password, email);
   if (fault !== null) return fault;
-  const passwordHash = await passwords.hash(password, registration);
+  const passwordHash = await passwords.hash(password, person);
   return { id: randomUUID(), email, name: name.trim(), emailVerified: false, passwordHash };
 }
 
@@ -47,13 +41,12 @@ export async function checkRegistration(
  * because nothing proves that it is the person's.
  */
 export async function registerAccount(
-  { record, passwords }: RegistrationContext,
-  registration: Registration,
+  context: Pick<PeopleContext, 'record' | 'passwords'>,
+  person: NewPerson,
 ): Promise<Account | string> {
-  const account = await checkRegistration({ passwords }, registration);
+  const account = await checkRegistration(context, person);
   if (typeof account === 'string') return account;
-  const { visitor } = registration;
-  const userId = await record.act((act) => createAccount(act, account, visitor));
+  const userId = await context.record.act((act) => createAccount(act, account, person.visitor));
   return userId === null ? TAKEN : account;
 }
 
@@ -61,10 +54,7 @@ export async function registerAccount(
  * The person of an account that was just made. Without sync the account has none yet, and the refusal says so: the page of a fault
  * otherwise says that nothing was changed, and a link that made the account leads nowhere any more.
  */
-export async function personOfNew(
-  { personOf }: { readonly personOf: (account: Account) => Promise<string> },
-  account: Account,
-): Promise<string> {
+export async function personOfNew({ personOf }: Pick<PeopleContext, 'personOf'>, account: Account): Promise<string> {
   try {
     return await personOf(account);
   } catch (cause) {

@@ -1,50 +1,23 @@
 import { Fault } from '@wts/contracts';
-import type { CommitUnitSender } from '@wts/service-kit/call';
-import type { SecretKeys } from '@wts/service-kit/sealing';
 import { randomUUID } from 'node:crypto';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { PeopleContext } from '../context.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { contentOf, makeLinkWith } from '../links/make-link.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account } from '../store/accounts.ts';
-import { mailLinkStore, type LinkKind, type MailLinkStore } from '../store/mail-links.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { mailLinkStore, type LinkKind } from '../store/mail-links.ts';
 import { countAsked } from './ask-for-link.ts';
 import type { Presented } from './mail-invitation.ts';
 import { takeAddress } from './prove-address.ts';
-import { checkRegistration, createAccount, personOfNew } from './register-account.ts';
+import { checkCounted, TOO_MANY } from './check-counted.ts';
+import { checkRegistration, createAccount, personOfNew, type NewPerson } from './register-account.ts';
 import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
 
-export interface NewPerson extends Guest {
-  readonly name: string;
-  /** As the person entered it; that of an invitation to an address counts instead. */
-  readonly email: string;
-  readonly password: string;
-}
-
-interface RegisterContext {
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-  readonly mailer: Mailer;
-  readonly links: MailLinkStore;
-  readonly secretKeys: SecretKeys;
-  readonly oauth: { readonly issuer: string };
-}
-
-interface CreateContext {
-  readonly record: SecurityRecord;
-  readonly attempts: SignInAttemptStore;
-  readonly commitUnit: CommitUnitSender;
-  readonly personOf: (account: Account) => Promise<string>;
-}
+type RegisterContext = Pick<PeopleContext, 'attempts' | 'passwords' | 'mailer' | 'links' | 'secretKeys' | 'issuer'>;
+type CreateContext = Pick<PeopleContext, 'record' | 'attempts' | 'commitUnit' | 'personOf'>;
 
 /** What waits for the link: an account whose password is hashed already, and the invitation. */
-interface WaitingRegistration {
-  readonly name: string;
-  readonly email: string;
-  readonly passwordHash: string;
+interface WaitingRegistration extends Pick<Account, 'name' | 'email' | 'passwordHash'> {
   readonly code: string;
 }
 
@@ -57,21 +30,21 @@ export async function askForAccount(
   person: NewPerson,
   { code, invitation: { workspaceName } }: Pick<Presented, 'code' | 'invitation'>,
 ): Promise<{ readonly wrong: string } | { readonly sentTo: string }> {
-  const { attempts, mailer, oauth } = context;
+  const { attempts, mailer, issuer } = context;
   const account = await checkRegistration(context, person);
   if (typeof account === 'string') return { wrong: account };
   const { name, email, passwordHash } = account;
   const wrong = await countAsked(attempts, email, person);
   if (wrong !== null) return { wrong };
   const waiting: WaitingRegistration = { name, email, passwordHash, code };
-  const { url } = await makeLinkWith({ ...context, issuer: oauth.issuer }, waiting, {
+  const { url } = await makeLinkWith(context, waiting, {
     kind: 'registration',
     accountId: null,
     address: email,
     browserHash: sha256(person.browserId),
     lifeMs: AUTH_LIMITS.confirmLinkMs,
   });
-  const signInUrl = `${oauth.issuer}/sign-in?${new URLSearchParams({ invitation: code }).toString()}`;
+  const signInUrl = `${issuer}/sign-in?${new URLSearchParams({ invitation: code }).toString()}`;
   const data = { url, signInUrl, name, workspaceName };
   if (!(await mailer.add({ kind: 'registration-asked', to: email, data }))) throw new Fault('unavailable');
   return { sentTo: email };
@@ -105,20 +78,14 @@ export async function confirmRegistration(
   | { readonly wrong: string }
   | { readonly account: Account; readonly userId: string; readonly code: string }
 > {
-  const { links, secretKeys, attempts, passwords } = context;
+  const { links, secretKeys, passwords } = context;
   const link = await links.find(linkHash);
   if (link === null) return 'ended';
   const { code, ...waiting } = contentOf(secretKeys, link) as WaitingRegistration;
   if (!(await isOfBrowser(context, linkHash, guest.browserId))) {
     const counted = [{ hash: sha256('confirm', link.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
-    if ((await attempts.begin(counted)) !== null)
-      return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
-    let isRight: boolean | null = null;
-    try {
-      isRight = await passwords.verify(password, waiting.passwordHash, guest);
-    } finally {
-      if (isRight !== false) await attempts.takeBack(counted);
-    }
+    const isRight = await checkCounted(context, counted, () => passwords.verify(password, waiting.passwordHash, guest));
+    if (typeof isRight === 'number') return { wrong: TOO_MANY };
     if (!isRight) return { wrong: 'This is not the password that you chose.' };
   }
   const account = { ...waiting, id: randomUUID(), emailVerified: true };

@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import type { SecurityRecord } from '../record/security-record.ts';
+import type { Context } from '../context.ts';
 import type { Operator } from './disable-person.ts';
 
 interface Owner {
@@ -13,7 +13,7 @@ interface Owner {
  * operator.factors.remove.
  */
 export async function removeSecondFactors(
-  { record }: { readonly record: SecurityRecord },
+  { record }: Pick<Context, 'record'>,
   { userId, accountId }: Owner,
   operator: Operator,
 ): Promise<void> {

@@ -1,21 +1,8 @@
 import { comparableAddress } from '@wts/access';
-import type { RevocationSender } from '@wts/service-kit/nats';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { PeopleContext } from '../context.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import { resetPassword, type ResetKind } from '../store/reset-password.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countedInBrowser, signInPlacesOf, type Guest } from './sign-in-by-password.ts';
-
-interface ResetContext {
-  readonly accounts: AccountStore;
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-  readonly keys: { readonly revoke: RevocationSender };
-  readonly record: SecurityRecord;
-  readonly personOf: (account: Account) => Promise<string>;
-}
 
 interface Choice {
   readonly linkHash: Buffer;
@@ -31,10 +18,10 @@ interface Choice {
  * more, because they are why people forget a password. `set`: the first password of an account that an operator made. Keeps authentication.accounts.password-reset.
  */
 export async function resetPasswordByLink(
-  context: ResetContext,
+  context: Pick<PeopleContext, 'accounts' | 'attempts' | 'passwords' | 'revoke' | 'record' | 'personOf'>,
   { linkHash, kind, accountId, password, guest }: Choice,
 ): Promise<{ readonly wrong: string } | 'ended' | 'changed' | 'set'> {
-  const { accounts, attempts, passwords, keys, record, personOf } = context;
+  const { accounts, attempts, passwords, revoke, record, personOf } = context;
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   const fault = faultOfPassword(password, account.email);
@@ -51,7 +38,7 @@ export async function resetPasswordByLink(
     return true;
   });
   if (!isReset) return 'ended';
-  await keys.revoke({ kind: 'credential', userId });
+  await revoke({ kind: 'credential', userId });
   const [browser, network] = signInPlacesOf(guest);
   await attempts.addSignInPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);

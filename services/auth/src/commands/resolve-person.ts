@@ -48,7 +48,7 @@ export async function resolvePerson(
  * others from then on. The identity is written last, so that a failure in between is repaired at the next sign-in.
  */
 async function updateAddress(
-  { identities, commitUnit }: Pick<Context, 'identities' | 'commitUnit'>,
+  context: Pick<Context, 'identities' | 'commitUnit'>,
   stored: StoredIdentity,
   claims: IdentityClaims,
 ): Promise<void> {
@@ -57,8 +57,8 @@ async function updateAddress(
   // A token without the claim changes nothing for a stored address; a new address is not verified.
   const emailVerified = claims.emailVerified ?? (email === stored.email && stored.emailVerified);
   if (email === stored.email && emailVerified === stored.emailVerified) return;
-  if (emailVerified) await showAddress({ commitUnit }, stored.userId, email);
-  await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
+  if (emailVerified) await showAddress(context, stored.userId, email);
+  await context.identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
 }
 
 /** Shows a person with this address to all who share a workspace with them; null for none. */

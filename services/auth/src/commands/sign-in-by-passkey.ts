@@ -1,14 +1,9 @@
 import type { ChallengeUse } from '../accounts/passkeys.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
+import type { PeopleContext } from '../context.ts';
 import type { Session } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
 import { provenSignInPlacesOf, usePasskey, type FactorContext } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
-
-type SignInContext = FactorContext & {
-  readonly accounts: Pick<AccountStore, 'find'>;
-  readonly personOf: (account: Account) => Promise<string>;
-};
 
 interface Attempt {
   readonly answer: string;
@@ -21,13 +16,13 @@ interface Attempt {
  * session; null for a wrong answer. Keeps authentication.passkeys.sign-in.
  */
 export async function signInByPasskey(
-  context: SignInContext,
+  context: FactorContext & Pick<PeopleContext, 'accounts' | 'personOf'>,
   { answer, session }: Attempt,
   guest: Guest,
 ): Promise<string | null> {
   const use = signInUse(guest.browserId);
   const passkey = await usePasskey(context, { answer, use }, guest);
-  const account = passkey === null ? null : await context.accounts.find(passkey.accountId);
+  const account = await context.accounts.find(passkey?.accountId ?? null);
   if (account === null) return null;
   const userId = await context.personOf(account);
   await context.attempts.addSignInPlaces(account.id, provenSignInPlacesOf(guest));

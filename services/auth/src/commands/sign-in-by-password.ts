@@ -1,37 +1,19 @@
 import { comparableAddress } from '@wts/access';
 import { randomUUID } from 'node:crypto';
+import type { PeopleContext } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
-import { ACCOUNT_ISSUER, type Account, type AccountStore } from '../store/accounts.ts';
-import type { IdentityStore } from '../store/identities.ts';
-import type { Notices } from '../mail/notices.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
+import { ACCOUNT_ISSUER, type Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import type { ServiceMetrics } from '../metrics.ts';
+import type { Counted } from '../store/sign-in-attempts.ts';
 import { beginSession } from './begin-session.ts';
 import { beginSecondStep, type NextStep } from './begin-second-step.ts';
-import type { PendingRequestStore } from '../store/pending-requests.ts';
-import type { SecondFactorStore } from '../store/second-factors.ts';
+import { checkCounted } from './check-counted.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
-interface CheckContext {
-  readonly accounts: AccountStore;
-  readonly identities: Pick<IdentityStore, 'find'>;
-  readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
-  readonly record: SecurityRecord;
-}
-
-interface SignInContext extends CheckContext {
-  readonly metrics: Pick<ServiceMetrics, 'signIn'>;
-  readonly factors: Pick<SecondFactorStore, 'has'>;
-  readonly pending: PendingRequestStore;
-  readonly personOf: (account: Account) => Promise<string>;
-  readonly notices: Pick<Notices, 'send'>;
-  readonly oauth: { readonly issuer: string };
-}
+type CheckContext = Pick<PeopleContext, 'accounts' | 'identities' | 'attempts' | 'passwords' | 'record'>;
+type SignInContext = CheckContext &
+  Pick<PeopleContext, 'metrics' | 'factors' | 'pending' | 'personOf' | 'notices' | 'issuer'>;
 
 export interface Guest {
   /** The secret of the browser. */
@@ -46,7 +28,7 @@ interface SignInAttempt extends Guest {
   readonly password: string;
 }
 
-type NotSignedIn =
+export type NotSignedIn =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
 
@@ -113,15 +95,10 @@ export async function checkPassword(
     ? [countedInBrowser(email, browser)]
     : countedFor(email, attempt.network, isKnown(network));
   const sender = account === null || !isKnown(browser) ? attempt : { ...attempt, knownAs: account.id };
-  const retryAfterSeconds = await attempts.begin(counted);
-  if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
-  let isRight: boolean | null = null;
-  try {
-    isRight = await passwords.verify(attempt.password, account?.passwordHash ?? null, sender);
-  } finally {
-    // Neither is a right password a failure, nor one that was not checked.
-    if (isRight !== false) await attempts.takeBack(counted);
-  }
+  const isRight = await checkCounted(context, counted, () =>
+    passwords.verify(attempt.password, account?.passwordHash ?? null, sender),
+  );
+  if (typeof isRight === 'number') return { outcome: 'throttled', retryAfterSeconds: isRight };
   if (!isRight || account === null) {
     await recordFailure(context, account, attempt.visitor);
     return { outcome: 'wrong' };
@@ -131,12 +108,12 @@ export async function checkPassword(
 }
 
 async function noticeNewSignInPlace(
-  { notices, oauth }: Pick<SignInContext, 'notices' | 'oauth'>,
+  { notices, issuer }: Pick<SignInContext, 'notices' | 'issuer'>,
   userId: string,
   { browser, network }: Visitor,
 ): Promise<void> {
   const place = { browser: browser ?? 'an unknown browser', network: network ?? 'an unknown network' };
-  const data = { url: `${oauth.issuer}/account/security`, ...place, at: new Date().toISOString() };
+  const data = { url: `${issuer}/account/security`, ...place, at: new Date().toISOString() };
   await notices.send(userId, { kind: 'new-sign-in', data });
 }
 

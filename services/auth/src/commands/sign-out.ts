@@ -1,10 +1,10 @@
+import type { Context } from '../context.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
 
 /** Ends the session of a browser, when its person asks for it. */
 export async function signOut(
-  { record }: { readonly record: SecurityRecord },
+  { record }: Pick<Context, 'record'>,
   { id, userId, accountId }: Session,
   visitor: Visitor,
 ): Promise<void> {

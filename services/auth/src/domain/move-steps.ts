@@ -51,6 +51,9 @@ const orderOf = (step: MoveStep): number => (FORWARD as readonly MoveStep[]).ind
 /** The steps in which the move can still be given up. */
 export const GIVING_UP: readonly MoveStep[] = [...FORWARD.slice(0, orderOf('switch')), 'release', 'restart'];
 
+/** The steps of a move that was given up. */
+export const isGivenUp = (step: MoveStep): boolean => step === 'thaw' || step === 'clear';
+
 export const canGoBack = (step: MoveStep): boolean => GIVING_UP.includes(step);
 
 /** Whether changes of the workspace are refused during a step. */

@@ -1,19 +1,18 @@
 import { confirmAddress } from '../commands/confirm-address.ts';
 import { refusalOfLink } from '../commands/may-use-link.ts';
 import { makeResetLink } from '../links/make-link.ts';
-import type { PeopleContext } from '../people-context.ts';
 import { confirmAddressPage, stopChangePage, takenPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
-import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
-import type { PageAnswer, Pages } from './mount-page.ts';
+import { pageWith, type PageAnswer, type Pages } from './mount-page.ts';
 
 /** A person confirms the address of their account, the one it has or a new one. */
-export function addressLink({ site }: Pages, context: PeopleContext, kind: 'verify' | 'change'): LinkPages {
+export function addressLink(pages: Pages, kind: 'verify' | 'change'): LinkPages {
+  const { site, accounts } = pages;
   const show = async (opened: OpenedLink, wrong?: string): Promise<PageAnswer | 'ended'> => {
     const { call, token, accountId, address } = opened;
-    const account = accountId === null ? null : await context.accounts.find(accountId);
+    const account = await accounts.find(accountId);
     if (account === null || address === null) return 'ended';
     const page = confirmAddressPage(site, {
       csrf: formToken(call.browser, 'browser'),
@@ -23,18 +22,18 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
       needsPassword: call.browser.session?.accountId !== account.id,
       wrong,
     });
-    return { page, ...(wrong === undefined ? {} : { status: 422 }) };
+    return pageWith(page, wrong);
   };
   return {
     show,
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
-      const account = accountId === null ? null : await context.accounts.find(accountId);
+      const account = await accounts.find(accountId);
       if (account === null) return show(opened);
-      const person = { session: call.browser.session, password: call.form.text('password'), guest: guestOf(call) };
-      const refusal = await refusalOfLink(context, account, person);
+      const person = { session: call.browser.session, password: call.form.text('password'), guest: call };
+      const refusal = await refusalOfLink(pages, account, person);
       if (refusal !== null) return show(opened, refusal);
-      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor, accountId: account.id });
+      const outcome = await confirmAddress(pages, { linkHash, kind, visitor: call.visitor, accountId: account.id });
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       return {
@@ -49,7 +48,8 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
 }
 
 /** The owner of the old address of an account stops a change, or takes it back. Who opens the link has proved that address. */
-export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
+export function stopLink(pages: Pages): LinkPages {
+  const { site } = pages;
   return {
     show: async ({ call, token, address }) => {
       if (address === null) return 'ended';
@@ -58,12 +58,10 @@ export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
     use: async ({ call, hash: linkHash, accountId }) => {
       if (accountId === null) return 'ended';
       const stopped = { linkHash, kind: 'stop-change', visitor: call.visitor, accountId } as const;
-      const outcome = await confirmAddress(context, stopped);
+      const outcome = await confirmAddress(pages, stopped);
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
-      const own = { links: context.links, issuer: context.oauth.issuer };
-      const { url } = await makeResetLink(own, outcome.account, 'mailed');
-      return { to: url };
+      return { to: (await makeResetLink(pages, outcome.account, 'mailed')).url };
     },
   };
 }

@@ -2,16 +2,14 @@ import { authorizeApi, Fault, isUuid } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { decideConsent, type Allowed, type PendingAuthorization } from '../commands/decide-consent.ts';
 import { signOut } from '../commands/sign-out.ts';
-import { sha256 } from '../domain/sha256.ts';
 import { shownAppName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo } from '../oauth/authorization-request.ts';
-import type { PeopleContext } from '../people-context.ts';
 import { consentPage, GRANT_ACCESS, GRANT_DAYS } from '../pages/consent.ts';
 import { messagePage } from '../pages/message.ts';
-import type { PendingKey } from '../store/pending-requests.ts';
+import { pendingKey } from '../store/pending-requests.ts';
 import type { Session } from '../store/sessions.ts';
 import { endedSessionCookie, formToken } from './browser.ts';
-import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import { mountPage, mountPageWith, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
 
 /**
@@ -20,46 +18,39 @@ import type { Parameters } from './parameters.ts';
  * is (RFC 8252 section 8.6). Keeps authentication.oauth.authorize, authentication.consent.always and
  * authentication.consent.redirect.
  */
-export function mountAuthorize(pages: Pages, context: PeopleContext): void {
-  const { site } = pages;
+export function mountAuthorize(pages: Pages): void {
+  const { site, pending } = pages;
   mountPage(pages, authorizeApi.authorize, async (call) => {
-    const { browser } = call;
-    const reading = await readRequest(context, call, call.query);
+    const reading = await readRequest(pages, call, call.query);
     if ('answer' in reading) return reading.answer;
     const request = randomBytes(32).toString('base64url');
     const from = { network: call.network, clientId: reading.request.clientId };
-    await context.pending.insert(keyOf(request, browser.id), reading.request, from);
-    const next = new URLSearchParams({ request }).toString();
-    return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
+    await pending.insert(pendingKey('authorization', request, call.browserId), reading.request, from);
+    return { to: site.url(call.browser.session === null ? '/sign-in' : '/consent', { request }) };
   });
   // A form of another site comes without cookies (SameSite), so it is repeated as a GET, which has them.
-  mountPage(
-    pages,
-    authorizeApi.authorizeForm,
-    async (call) => {
-      const reading = await readRequest(context, call, call.form);
-      if ('answer' in reading) return reading.answer;
-      return { to: `${site.issuer}/authorize?${new URLSearchParams([...call.form.values]).toString()}` };
-    },
-    { token: 'none' },
-  );
+  mountPageWith(pages, authorizeApi.authorizeForm, { token: 'none' }, async (call) => {
+    const reading = await readRequest(pages, call, call.form);
+    if ('answer' in reading) return reading.answer;
+    return { to: site.url('/authorize', Object.fromEntries(call.form.values)) };
+  });
   mountPage(pages, authorizeApi.consentPage, async ({ browser, query }) => {
     const request = query.text('request');
-    const pending = await context.pending.find<PendingAuthorization>(keyOf(request, browser.id));
-    if (pending === null) throw outdated();
-    if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
-    const { clientName, redirectUri, scopes } = pending;
+    const waiting = await findAuthorization(pages, request, browser.id);
+    if (waiting === null) throw outdated();
+    if (browser.session === null) return { to: site.url('/sign-in', { request }) };
+    const { clientName, redirectUri, scopes } = waiting;
     const csrf = formToken(browser, 'session');
-    const { found: workspaces } = await context.directory.workspacesOf(browser.session.userId);
+    const { found: workspaces } = await pages.directory.workspacesOf(browser.session.userId);
     const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, workspaces };
     return { page: consentPage(site, { ...shown, person: browser.session }) };
   });
-  mountPage(pages, authorizeApi.consent, (call) => decide(pages, context, call));
+  mountPage(pages, authorizeApi.consent, (call) => decide(pages, call));
 }
 
 /** A request that is refused has its answer: a page, or a redirect to the client. */
 async function readRequest(
-  { oauth }: PeopleContext,
+  { oauth, issuer }: Pages,
   call: PageCall,
   parameters: Parameters,
 ): Promise<{ readonly request: PendingAuthorization } | { readonly answer: PageAnswer }> {
@@ -71,7 +62,7 @@ async function readRequest(
     return { answer: { status: 400, page } };
   }
   const { redirectUri, state, error, description } = reading.redirect;
-  const refusal = { error, error_description: description, state, iss: oauth.issuer };
+  const refusal = { error, error_description: description, state, iss: issuer };
   return { answer: { to: redirectTo(redirectUri, refusal) } };
 }
 
@@ -81,32 +72,33 @@ interface Decision {
   readonly isAllowed: boolean;
 }
 
-/** What the form of a pending request decides. With `switch` the person signs out, and another one signs in for the request. */
+/** What the form of a pending request decides. `as` names the request in the page of the sign-in. With `switch` the person signs out, and another one signs in for the request. */
 export async function readDecision(
-  { site }: Pages,
-  context: PeopleContext,
+  pages: Pages,
   { browser: { session }, form, visitor }: PageCall,
-  { outdated, signInFor }: { readonly outdated: () => Fault; readonly signInFor: (request: string) => string },
+  as: 'request' | 'connect',
+  outdated: () => Fault,
 ): Promise<Decision | PageAnswer> {
   const request = form.text('request');
   const decision = form.text('decision');
   if (session === null) throw outdated();
   if (decision === 'switch') {
-    await signOut(context, session, visitor);
-    return { to: `${site.issuer}${signInFor(request)}`, cookies: [endedSessionCookie(site)] };
+    await signOut(pages, session, visitor);
+    return { to: pages.site.url('/sign-in', { [as]: request }), cookies: [endedSessionCookie(pages.site)] };
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
   return { session, request, isAllowed: decision === 'allow' };
 }
 
-async function decide(pages: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { browser, form, visitor } = call;
-  const decision = await readDecision(pages, context, call, { outdated, signInFor });
+async function decide(pages: Pages, call: PageCall): Promise<PageAnswer> {
+  const { browserId, form, visitor } = call;
+  const decision = await readDecision(pages, call, 'request', outdated);
   if (!('session' in decision)) return decision;
   const { session, request, isAllowed } = decision;
-  const allowed = isAllowed ? await readAllowed(context, session.userId, form) : null;
-  const to = await decideConsent(context, { session, key: keyOf(request, browser.id), allowed, visitor });
+  const allowed = isAllowed ? await readAllowed(pages, session.userId, form) : null;
+  const key = pendingKey('authorization', request, browserId);
+  const to = await decideConsent(pages, { session, key, allowed, visitor });
   if (to === null) throw outdated();
   return { to };
 }
@@ -114,7 +106,7 @@ async function decide(pages: Pages, context: PeopleContext, call: PageCall): Pro
 const DAY_MS = 24 * 60 * 60_000;
 
 /** What is left out is the first of its list: what the client asked for, for as long as a grant may last, in all workspaces. */
-async function readAllowed({ directory }: PeopleContext, userId: string, form: Parameters): Promise<Allowed> {
+async function readAllowed({ directory }: Pages, userId: string, form: Parameters): Promise<Allowed> {
   const [[asked]] = GRANT_ACCESS;
   const access = form.get('access') ?? asked;
   const [[longest]] = GRANT_DAYS;
@@ -126,22 +118,13 @@ async function readAllowed({ directory }: PeopleContext, userId: string, form: P
   return { isReadOnly: access === 'read', workspaceId, endsAt: new Date(Date.now() + Number(days) * DAY_MS) };
 }
 
-/** The name of the client of a request; null for none of this browser. */
-export async function nameOfApp(
-  { pending }: Pick<PeopleContext, 'pending'>,
+/** Null for no request of this browser. */
+export function findAuthorization(
+  { pending }: Pages,
   request: string,
   browserId: string,
-): Promise<string | null> {
-  const found = await pending.find<PendingAuthorization>(keyOf(request, browserId));
-  return found === null ? null : shownAppName(found.clientName);
-}
-
-function keyOf(request: string, browserId: string): PendingKey {
-  return { idHash: sha256(request), kind: 'authorization', browserHash: sha256(browserId) };
-}
-
-function signInFor(request: string): string {
-  return `/sign-in?${new URLSearchParams({ request }).toString()}`;
+): Promise<PendingAuthorization | null> {
+  return pending.find(pendingKey('authorization', request, browserId));
 }
 
 function outdated(): Fault {

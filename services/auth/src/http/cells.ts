@@ -1,11 +1,12 @@
 import { cellApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
-import { claimWorkspace, type ClaimContext } from '../commands/claim-workspace.ts';
+import { claimWorkspace } from '../commands/claim-workspace.ts';
+import type { Context } from '../context.ts';
 import { readCells } from '../queries/read-cells.ts';
 
 /** What the services of a cell ask the directory. */
-export function mountCells(router: IRouter, context: ClaimContext): void {
+export function mountCells(router: IRouter, context: Context): void {
   mount(router, cellApi.internalClaimWorkspace, async ({ body }) => {
     await claimWorkspace(context, body);
     return { ok: true };

@@ -8,14 +8,12 @@ import {
   type PendingConnection,
 } from '../commands/connect-tool.ts';
 import { isChallenge } from '../domain/pkce.ts';
-import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import type { PeopleContext } from '../people-context.ts';
 import { codePage, connectPage } from '../pages/connect.ts';
 import { messagePage } from '../pages/message.ts';
 import type { AllowedKey } from '../store/connect-codes.ts';
-import type { PendingKey } from '../store/pending-requests.ts';
+import { pendingKey } from '../store/pending-requests.ts';
 import { askAgain } from './ask-again.ts';
 import { readDecision } from './authorize.ts';
 import { formToken } from './browser.ts';
@@ -29,8 +27,8 @@ import { visitorOf } from './visitor.ts';
  * the answer goes to a port of 127.0.0.1 alone. Keeps authentication.connect.page, authentication.connect.loopback,
  * authentication.connect.key and authentication.connect.sign-out.
  */
-export function mountConnect(pages: Pages, context: PeopleContext): void {
-  const { site, router } = pages;
+export function mountConnect(pages: Pages): void {
+  const { site, router, pending } = pages;
   mountPage(pages, connectApi.connect, async ({ browser, query, network }) => {
     const reading = readConnection(query);
     if (typeof reading === 'string') {
@@ -38,31 +36,31 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
       return { status: 400, page: messagePage({ title: 'This link is not valid', text }) };
     }
     const request = randomBytes(32).toString('base64url');
-    await context.pending.insert(keyOf(request, browser.id), reading, { network });
-    const to = browser.session === null ? signInFor(request) : `/account/connect/decision?${queryOf({ request })}`;
-    return { to: `${site.issuer}${to}` };
+    await pending.insert(pendingKey('connect', request, browser.id), reading, { network });
+    if (browser.session === null) return { to: site.url('/sign-in', { connect: request }) };
+    return { to: site.url('/account/connect/decision', { request }) };
   });
   mountPage(pages, connectApi.decisionPage, async ({ browser, query }) => {
     const request = query.text('request');
-    const pending = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
-    if (pending === null) throw outdated();
-    if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
-    const { toolName, callback, access } = pending;
-    const { found: workspaces } = await context.directory.workspacesOf(browser.session.userId);
+    const waiting = await findConnection(pages, request, browser.id);
+    if (waiting === null) throw outdated();
+    if (browser.session === null) return { to: site.url('/sign-in', { connect: request }) };
+    const { toolName, callback, access } = waiting;
+    const { found: workspaces } = await pages.directory.workspacesOf(browser.session.userId);
     const csrf = formToken(browser, 'session');
     const port = callback?.port ?? null;
     const shown = { csrf, request, toolName, port, access, workspaces, person: browser.session };
     return { page: connectPage(site, shown) };
   });
-  mountPage(pages, connectApi.decision, (call) => decide(pages, context, call));
+  mountPage(pages, connectApi.decision, (call) => decide(pages, call));
   mount(router, connectApi.exchangeCode, async (call) => {
     const { body, res } = call;
-    const key = await exchangeConnectCode(context, { ...body, visitor: visitorOf(call) });
+    const key = await exchangeConnectCode(pages, { ...body, visitor: visitorOf(call) });
     res.setHeader('cache-control', 'no-store');
-    return { ok: true, key, apiUrl: context.oauth.resources.of(0).api };
+    return { ok: true, key, apiUrl: pages.oauth.resources.of(0).api };
   });
   mount(router, connectApi.endKey, async (call) => {
-    await endConnectedKey(context, call.body.token, visitorOf(call));
+    await endConnectedKey(pages, call.body.token, visitorOf(call));
     return { ok: true };
   });
 }
@@ -87,26 +85,20 @@ function readConnection(query: Parameters): PendingConnection | string {
   return { ...common, callback: { port: Number(port), state } };
 }
 
-async function decide(pages: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { browser, form, visitor } = call;
-  const decision = await readDecision(pages, context, call, { outdated, signInFor });
+async function decide(pages: Pages, call: PageCall): Promise<PageAnswer> {
+  const { browserId, form, visitor } = call;
+  const decision = await readDecision(pages, call, 'connect', outdated);
   if (!('session' in decision)) return decision;
   const { session, request, isAllowed } = decision;
-  const allowed = isAllowed ? await readAllowed(context, session.userId, form) : null;
+  const allowed = isAllowed ? await readAllowed(pages, session.userId, form) : null;
   if (allowed !== null) {
-    const waiting = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
-    const port = waiting?.callback?.port;
+    const port = (await findConnection(pages, request, browserId))?.callback?.port;
     const leadsTo = port === undefined ? [] : [`http://127.0.0.1:${port}`];
-    const purpose = 'give a program access';
-    const asked = await askAgain(
-      pages,
-      context,
-      { call, session },
-      { action: '/account/connect/decision', purpose, leadsTo },
-    );
+    const asked = await askAgain(pages, { call, session }, 'give a program access', leadsTo);
     if (asked !== null) return asked;
   }
-  const connected = await decideConnection(context, { session, key: keyOf(request, browser.id), allowed, visitor });
+  const key = pendingKey('connect', request, browserId);
+  const connected = await decideConnection(pages, { session, key, allowed, visitor });
   if (connected === null) throw outdated();
   if ('to' in connected) return connected;
   const { code, toolName } = connected;
@@ -114,11 +106,7 @@ async function decide(pages: Pages, context: PeopleContext, call: PageCall): Pro
   return { page: messagePage({ title: 'Nothing was shared', text: 'You can close this page.' }) };
 }
 
-async function readAllowed(
-  { directory }: PeopleContext,
-  userId: string,
-  form: Parameters,
-): Promise<Omit<AllowedKey, 'label'>> {
+async function readAllowed({ directory }: Pages, userId: string, form: Parameters): Promise<Omit<AllowedKey, 'label'>> {
   const choices = readKeyChoices(form);
   const { permissions, workspaceId = null, expiresAt } = choices ?? {};
   const isOwn = workspaceId === null || (await directory.roleIn(userId, workspaceId)) !== null;
@@ -127,25 +115,13 @@ async function readAllowed(
   return { permissions, workspaceId, keyExpiresAt: expiresAt === undefined ? null : new Date(expiresAt) };
 }
 
-/** The name of the tool of a request; null for none of this browser. */
-export async function nameOfTool(
-  { pending }: Pick<PeopleContext, 'pending'>,
+/** Null for no request of this browser. */
+export function findConnection(
+  { pending }: Pages,
   request: string,
   browserId: string,
-): Promise<string | null> {
-  return (await pending.find<PendingConnection>(keyOf(request, browserId)))?.toolName ?? null;
-}
-
-function keyOf(request: string, browserId: string): PendingKey {
-  return { idHash: sha256(request), kind: 'connect', browserHash: sha256(browserId) };
-}
-
-function queryOf(parameters: Readonly<Record<string, string>>): string {
-  return new URLSearchParams(parameters).toString();
-}
-
-function signInFor(request: string): string {
-  return `/sign-in?${queryOf({ connect: request })}`;
+): Promise<PendingConnection | null> {
+  return pending.find(pendingKey('connect', request, browserId));
 }
 
 function outdated(): Fault {

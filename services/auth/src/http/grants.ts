@@ -10,7 +10,7 @@ import { shardOf } from './shard-of.ts';
 export function mountGrants(
   router: IRouter,
   { grantStore }: OAuth,
-  context: Pick<Context, 'factors' | 'accountPage'>,
+  context: Pick<Context, 'factors' | 'issuer'>,
 ): void {
   mount(router, oauthApi.internalResolveGrant, async ({ req, body }) => {
     const grant = await grantStore.resolve(body.grantId);

@@ -2,34 +2,31 @@ import { ERRORS, Fault, type Contract } from '@wts/contracts';
 import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
 import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Request } from 'express';
-import type { Visitor } from '../domain/security-event.ts';
+import type { Guest } from '../commands/sign-in-by-password.ts';
+import type { PeopleContext } from '../context.ts';
 import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
-import type { Session, Sessions } from '../store/sessions.ts';
+import type { Session } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
-import { enrolAddress } from './enrol-address.ts';
+import { enrolAddress } from './next-step.ts';
 import { networkOf } from './network-of.ts';
 import { visitorOf } from './visitor.ts';
 import { Parameters, queryOf } from './parameters.ts';
 
 /** What all pages need. */
-export interface Pages {
+export interface Pages extends PeopleContext {
   readonly router: IRouter;
   readonly site: Site;
-  readonly sessions: Sessions;
 }
 
-export interface PageCall {
+export interface PageCall extends Guest {
   readonly browser: Browser;
+  /** That of the page or form, with its parameters, after the path of the issuer. */
+  readonly path: string;
   readonly query: Parameters;
   /** Empty for a GET. */
   readonly form: Parameters;
   readonly params: Readonly<Record<string, string>>;
-  /** The network of the client, as the gateway counts it. */
-  readonly network: string;
-  /** Where the request came from, for the security record. */
-  readonly visitor: Visitor;
-  readonly signal: AbortSignal;
 }
 
 export type PageAnswer = (
@@ -43,17 +40,25 @@ interface PageOptions {
   readonly token?: 'session' | 'browser' | 'either' | 'none';
   /** For a person of whom a second factor is required and who has none, too. All other pages lead them to the page that adds one. */
   readonly isOpenWithoutFactor?: boolean;
+  /** Of accounts with a password, which the operator may have closed. */
+  readonly isOfAccounts?: boolean;
+}
+
+type PageHandler = (call: PageCall) => Promise<PageAnswer>;
+
+export function mountPage(pages: Pages, contract: Contract, handler: PageHandler): void {
+  mountPageWith(pages, contract, {}, handler);
 }
 
 /**
  * Mounts a page or a form of pages. A form is refused unless it comes from a page of this site in the same browser. A fault is answered
  * with a page.
  */
-export function mountPage(
+export function mountPageWith(
   pages: Pages,
   contract: Contract,
-  handler: (call: PageCall) => Promise<PageAnswer>,
-  { token = 'session', isOpenWithoutFactor = false }: PageOptions = {},
+  { token = 'session', isOpenWithoutFactor = false, isOfAccounts = false }: PageOptions,
+  handler: PageHandler,
 ): void {
   const { router, site, sessions } = pages;
   mountStream(router, contract, async (call) => {
@@ -64,21 +69,25 @@ export function mountPage(
       browser = await readBrowser(req, site, sessions, visitor);
       const form = new Parameters(contract.method === 'POST' ? await readForm(req) : parseForm(''));
       if (contract.method === 'POST' && token !== 'none') {
-        const expected = formToken(
-          browser,
-          token === 'either' ? (browser.session === null ? 'browser' : 'session') : token,
-        );
-        checkForm(req, site, isFormToken(form.text('csrf'), expected));
+        const of = token === 'either' ? (browser.session === null ? 'browser' : 'session') : token;
+        checkForm(req, site, isFormToken(form.text('csrf'), formToken(browser, of)));
       }
       if (!isOpenWithoutFactor && browser.session?.lacksFactor === true) {
-        send(call, site, browser, { to: `${site.issuer}${enrolAddress(contract, queryOf(req))}` });
+        send(call, site, browser, { to: enrolAddress(site, contract, queryOf(req)) });
         return;
       }
+      if (isOfAccounts && !pages.hasAccounts) {
+        send(call, site, browser, accountsClosed(site));
+        return;
+      }
+      const params = req.params as Record<string, string>;
       const answer = await handler({
         browser,
+        browserId: browser.id,
+        path: contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? ''),
         query: queryOf(req),
         form,
-        params: req.params as Record<string, string>,
+        params,
         network: networkOf(req),
         visitor,
         signal: call.signal,
@@ -87,14 +96,28 @@ export function mountPage(
     } catch (failure) {
       const fault = toFault(failure);
       noteRequest(req, { details: null, failure: fault });
-      send(
-        call,
-        site,
-        browser,
-        faultPage(site, fault, { session: browser?.session ?? null, requestId: call.requestId }),
-      );
+      const answer = faultPage(site, fault, { session: browser?.session ?? null, requestId: call.requestId });
+      send(call, site, browser, answer);
     }
   });
+}
+
+/** A page, or the same again with what is wrong with its form. */
+export function pageWith(
+  page: Page,
+  wrong: string | null | undefined,
+): { readonly page: Page; readonly status?: number } {
+  return wrong === null || wrong === undefined ? { page } : { page, status: 422 };
+}
+
+/** Keeps authentication.accounts.off. */
+export function accountsClosed(site: Site): PageAnswer {
+  const page = messagePage({
+    title: 'Passwords are not used here',
+    text: 'The operator of this service closed the accounts with a password. Sign in with your organization.',
+    link: { to: site.path('/sign-in'), label: 'Go to the sign-in' },
+  });
+  return { status: 403, page };
 }
 
 /** Other sites can send forms here, but have no token and another origin. Keeps authentication.pages.forged-forms. */

@@ -1,15 +1,22 @@
 import { readApiKey } from '@wts/access';
-import { Fault, type ErrorCode } from '@wts/contracts';
-import type { Authenticate, Call, Idempotency } from '@wts/service-kit/routes';
+import { Fault, type Contract, type ErrorCode, type ReplyOf } from '@wts/contracts';
+import { mount, type Authenticate, type Call, type Frozen } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
 import type { Operator } from '../commands/disable-person.ts';
+import type { OperatorContext } from '../context.ts';
 import { OPERATOR_TOKEN_PREFIX } from '../domain/operator-token.ts';
 import type { OperatorTokenStore } from '../store/operator-tokens.ts';
 import { visitorOf } from './visitor.ts';
 
-/** How each operation of operators is mounted. */
-export interface OperatorOptions {
-  readonly authenticate: Authenticate;
-  readonly idempotency: Idempotency;
+/** Mounts an operation of operators, with the guard. */
+export type MountOperation = ReturnType<typeof operationMounter>;
+
+export function operationMounter(router: IRouter, { tokens, idempotency }: OperatorContext) {
+  const options = { authenticate: operatorGuard(tokens), idempotency };
+  return <C extends Contract, const R extends Frozen<ReplyOf<C>>>(
+    contract: C,
+    handler: (call: Call<C>) => Promise<R>,
+  ) => mount(router, contract, handler, options);
 }
 
 export type OperatorCall = Pick<Call, 'principal' | 'req' | 'requestId'>;

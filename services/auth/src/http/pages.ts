@@ -1,30 +1,34 @@
+import { mailApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
-import type { PeopleContext } from '../people-context.ts';
+import { mailInvitation } from '../commands/mail-invitation.ts';
+import type { PeopleContext } from '../context.ts';
 import { siteOf } from '../pages/layout.ts';
-import type { Sessions } from '../store/sessions.ts';
 import { mountAccount } from './account/account.ts';
 import { mountAuthorize } from './authorize.ts';
 import { mountConnect } from './connect.ts';
 import { mountForgotten } from './forgotten.ts';
 import { mountJoin } from './join.ts';
 import { mountLinks } from './links.ts';
-import { mountMails } from './mails.ts';
 import type { Pages } from './mount-page.ts';
 import { mountProvider } from './provider.ts';
 import { mountSecondStep } from './second-step.ts';
 import { mountSignIn } from './sign-in.ts';
 
-/** The pages of {auth_url} for people. */
-export function mountPages(router: IRouter, sessions: Sessions, context: PeopleContext): void {
-  const pages: Pages = { router, sessions, site: siteOf(context.oauth.issuer) };
-  mountSignIn(pages, context);
-  mountProvider(pages, context);
-  mountAuthorize(pages, context);
-  mountJoin(pages, context);
-  mountMails(router, context);
-  mountForgotten(pages, context);
-  mountLinks(pages, context);
-  mountAccount(pages, context);
-  mountConnect(pages, context);
-  mountSecondStep(pages, context);
+/** The pages of {auth_url} for people, and the mails that lead to them and that other services ask for. */
+export function mountPages(router: IRouter, context: PeopleContext): void {
+  const pages: Pages = { ...context, router, site: siteOf(context.issuer) };
+  mountSignIn(pages);
+  mountProvider(pages);
+  mountAuthorize(pages);
+  mountJoin(pages);
+  mountForgotten(pages);
+  mountLinks(pages);
+  mountAccount(pages);
+  mountConnect(pages);
+  mountSecondStep(pages);
+  mount(router, mailApi.internalMailInvitation, async ({ body }) => ({
+    ok: true,
+    isMailed: await mailInvitation(context, body),
+  }));
 }

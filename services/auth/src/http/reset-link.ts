@@ -1,37 +1,27 @@
 import { resetPasswordByLink } from '../commands/reset-password.ts';
-import type { PeopleContext } from '../people-context.ts';
 import type { ResetKind } from '../store/reset-password.ts';
 import { newPasswordPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
-import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
-import type { PageAnswer, Pages } from './mount-page.ts';
+import { pageWith, type PageAnswer, type Pages } from './mount-page.ts';
 
 /** A person who forgot the password, or whose account another one took, chooses another password. */
-export function resetLink({ site }: Pages, context: PeopleContext, kind: ResetKind): LinkPages {
-  const show = async (
-    { call: { browser }, token, accountId }: OpenedLink,
-    wrong?: string,
-  ): Promise<PageAnswer | 'ended'> => {
-    const account = accountId === null ? null : await context.accounts.find(accountId);
+export function resetLink(pages: Pages, kind: ResetKind): LinkPages {
+  const { site, accounts } = pages;
+  const show = async ({ call, token, accountId }: OpenedLink, wrong?: string): Promise<PageAnswer | 'ended'> => {
+    const account = await accounts.find(accountId);
     if (account === null) return 'ended';
-    const page = newPasswordPage(site, {
-      csrf: formToken(browser, 'browser'),
-      token,
-      kind,
-      email: account.email,
-      wrong,
-    });
-    return { page, ...(wrong === undefined ? {} : { status: 422 }) };
+    const csrf = formToken(call.browser, 'browser');
+    return pageWith(newPasswordPage(site, { csrf, token, kind, email: account.email, wrong }), wrong);
   };
   return {
     show,
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
       const password = call.form.text('password');
-      const choice = { linkHash, kind, accountId: accountId ?? '', password, guest: guestOf(call) };
-      const outcome = await resetPasswordByLink(context, choice);
+      const choice = { linkHash, kind, accountId: accountId ?? '', password, guest: call };
+      const outcome = await resetPasswordByLink(pages, choice);
       if (outcome === 'ended') return 'ended';
       if (typeof outcome !== 'string') return show(opened, outcome.wrong);
       return {

@@ -4,70 +4,55 @@ import type { Proof } from '../commands/check-second-factor.ts';
 import { findSecondStep } from '../commands/begin-second-step.ts';
 import { finishSecondStep } from '../commands/finish-second-step.ts';
 import { signInByPasskey } from '../commands/sign-in-by-passkey.ts';
-import { AUTH_LIMITS } from '../limits.ts';
 import { kindOfCode } from '../domain/recovery-codes.ts';
+import type { Page } from '../pages/layout.ts';
 import { secondStepPage } from '../pages/second-step.ts';
-import type { PeopleContext } from '../people-context.ts';
 import type { Account } from '../store/accounts.ts';
 import { formToken, sessionCookie } from './browser.ts';
-import { guestOf } from './guest.ts';
-import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
-import { destinationOf, nextOf, passwordsClosed, showSignIn, tooMany } from './sign-in.ts';
+import { mountPageWith, pageWith, type PageCall, type Pages } from './mount-page.ts';
+import { destinationOf, nextOf } from './next-step.ts';
+import { showSignIn, tooMany } from './sign-in.ts';
 
 /** The second page of a sign-in by password, and the sign-in by a passkey alone. */
-export function mountSecondStep(pages: Pages, context: PeopleContext): void {
-  const { site } = pages;
+export function mountSecondStep(pages: Pages): void {
+  const { site, metrics } = pages;
+  const open = { isOpenWithoutFactor: true } as const;
+  const form = { ...open, token: 'browser', isOfAccounts: true } as const;
 
-  mountPage(
-    pages,
-    factorApi.secondStepPage,
-    async (call) => {
-      const step = call.query.text('step');
-      const found = await findSecondStep(context, step, call.browser.id);
-      if (found === null) throw ended();
-      return show(pages, context, call, { step, account: found.account });
-    },
-    { isOpenWithoutFactor: true },
-  );
+  mountPageWith(pages, factorApi.secondStepPage, open, async (call) => {
+    const step = call.query.text('step');
+    const found = await findSecondStep(pages, step, call.browserId);
+    if (found === null) throw ended();
+    return { page: await show(pages, call, { step, account: found.account }) };
+  });
 
-  mountPage(
-    pages,
-    factorApi.secondStep,
-    async (call) => {
-      if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-      const step = call.form.text('step');
-      const attempt = { step, proof: proofOf(call, step), session: call.browser.session };
-      const result = await finishSecondStep(context, attempt, guestOf(call));
-      if (result.outcome === 'ended') throw ended();
-      context.metrics.signIn('second factor', result.outcome);
-      if (result.outcome === 'right')
-        return { to: destinationOf(pages, result.next), cookies: [sessionCookie(site, result.secret)] };
-      const found = await findSecondStep(context, step, call.browser.id);
-      if (found === null) throw ended();
-      if (result.outcome === 'wrong')
-        return show(pages, context, call, { step, ...found, wrong: WRONG[attempt.proof.kind] });
-      const { retryAfterSeconds } = result;
-      const wrong = `${tooMany(retryAfterSeconds)} A passkey or a recovery code works now.`;
-      return { ...(await show(pages, context, call, { step, ...found, wrong })), status: 429, retryAfterSeconds };
-    },
-    { token: 'browser', isOpenWithoutFactor: true },
-  );
+  mountPageWith(pages, factorApi.secondStep, form, async (call) => {
+    const step = call.form.text('step');
+    const attempt = { step, proof: proofOf(call, step), session: call.browser.session };
+    const result = await finishSecondStep(pages, attempt, call);
+    if (result.outcome === 'ended') throw ended();
+    metrics.signIn('second factor', result.outcome);
+    if (result.outcome === 'right')
+      return { to: destinationOf(site, result.next), cookies: [sessionCookie(site, result.secret)] };
+    const found = await findSecondStep(pages, step, call.browserId);
+    if (found === null) throw ended();
+    if (result.outcome === 'wrong') {
+      const wrong = WRONG[attempt.proof.kind];
+      return pageWith(await show(pages, call, { step, ...found, wrong }), wrong);
+    }
+    const { retryAfterSeconds } = result;
+    const wrong = `${tooMany(retryAfterSeconds)} A passkey or a recovery code works now.`;
+    return { page: await show(pages, call, { step, ...found, wrong }), status: 429, retryAfterSeconds };
+  });
 
-  mountPage(
-    pages,
-    factorApi.passkeySignIn,
-    async (call) => {
-      if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-      const attempt = { answer: call.form.text('passkey'), session: call.browser.session };
-      const secret = await signInByPasskey(context, attempt, guestOf(call));
-      context.metrics.signIn('passkey', secret === null ? 'wrong' : 'right');
-      if (secret !== null)
-        return { to: destinationOf(pages, nextOf(call.form)), cookies: [sessionCookie(site, secret)] };
-      const wrong = 'This passkey does not open an account here. Sign in with your password.';
-      return { status: 422, page: await showSignIn(pages, context, call, { wrong }) };
-    },
-    { token: 'browser', isOpenWithoutFactor: true },
-  );
+  mountPageWith(pages, factorApi.passkeySignIn, form, async (call) => {
+    const attempt = { answer: call.form.text('passkey'), session: call.browser.session };
+    const secret = await signInByPasskey(pages, attempt, call);
+    metrics.signIn('passkey', secret === null ? 'wrong' : 'right');
+    if (secret !== null) return { to: destinationOf(site, nextOf(call.form)), cookies: [sessionCookie(site, secret)] };
+    const wrong = 'This passkey does not open an account here. Sign in with your password.';
+    return pageWith(await showSignIn(pages, call, { wrong }), wrong);
+  });
 }
 
 const WRONG: Readonly<Record<Proof['kind'], string>> = {
@@ -76,12 +61,12 @@ const WRONG: Readonly<Record<Proof['kind'], string>> = {
   passkey: 'This passkey was not accepted. Try again, or use another way.',
 };
 
-function proofOf({ form, browser }: PageCall, step: string): Proof {
+function proofOf({ form, browserId }: PageCall, step: string): Proof {
   const recovery = form.get('recovery');
   const code = recovery ?? form.get('code');
   if (code !== undefined)
     return { kind: kindOfCode(code) ?? (recovery === undefined ? 'code' : 'recovery code'), code };
-  return { kind: 'passkey', answer: form.text('passkey'), use: stepUse(step, browser.id) };
+  return { kind: 'passkey', answer: form.text('passkey'), use: stepUse(step, browserId) };
 }
 
 function stepUse(step: string, browserId: string): ChallengeUse {
@@ -95,22 +80,19 @@ interface Shown {
 }
 
 async function show(
-  { site }: Pages,
-  { factors, passkeys }: PeopleContext,
+  { site, factors, passkeys }: Pages,
   { browser }: PageCall,
   { step, account, wrong }: Shown,
-): Promise<PageAnswer & { readonly page: object }> {
+): Promise<Page> {
   const [own, now] = await Promise.all([factors.of(account.id), factors.now()]);
-  const expiresAt = now + AUTH_LIMITS.passkeyChallengeMs / 1000;
   const use = stepUse(step, browser.id);
-  const page = secondStepPage(site, {
+  return secondStepPage(site, {
     csrf: formToken(browser, 'browser'),
     step,
-    passkeyOptions: own.passkeys.length === 0 ? null : passkeys.requestOptions(use, expiresAt, own.passkeys),
+    passkeyOptions: own.passkeys.length === 0 ? null : passkeys.requestOptions(use, now, own.passkeys),
     hasApp: own.totpSince !== null,
-    ...(wrong === undefined ? {} : { wrong }),
+    wrong,
   });
-  return { page, ...(wrong === undefined ? {} : { status: 422 }) };
 }
 
 function ended(): Fault {

@@ -4,22 +4,22 @@ import { mountStream } from '@wts/service-kit/routes';
 import type { NextStep } from '../commands/begin-second-step.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
 import { signInUse } from '../commands/sign-in-by-passkey.ts';
-import { AUTH_LIMITS } from '../limits.ts';
 import { signOut } from '../commands/sign-out.ts';
-import type { PeopleContext } from '../people-context.ts';
+import { shownAppName } from '../domain/shown-name.ts';
 import type { Page } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
 import { signInPage } from '../pages/sign-in.ts';
 import { STYLE } from '../pages/style.ts';
-import { nameOfApp } from './authorize.ts';
-import { nameOfTool } from './connect.ts';
+import { findAuthorization } from './authorize.ts';
+import { findConnection } from './connect.ts';
 import { endedSessionCookie, formToken, sessionCookie } from './browser.ts';
-import { guestOf } from './guest.ts';
-import { mountPage, type PageCall, type Pages } from './mount-page.ts';
-import type { Parameters } from './parameters.ts';
+import { mountPage, mountPageWith, pageWith, type PageCall, type Pages } from './mount-page.ts';
+import { destinationOf, nextOf } from './next-step.ts';
+
+const OPEN = { isOpenWithoutFactor: true } as const;
 
 /** Where people sign in and out. */
-export function mountSignIn(pages: Pages, context: PeopleContext): void {
+export function mountSignIn(pages: Pages): void {
   const { router, site } = pages;
 
   mountStream(router, pageApi.style, async ({ req, res }) => {
@@ -28,87 +28,44 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
   });
 
   mountPage(pages, pageApi.home, async ({ browser }) => ({
-    to: `${site.issuer}${browser.session === null ? '/sign-in' : '/account'}`,
+    to: site.url(browser.session === null ? '/sign-in' : '/account'),
   }));
 
-  mountPage(pages, pageApi.signInPage, async (call) => ({ page: await showSignIn(pages, context, call, {}) }), {
-    isOpenWithoutFactor: true,
+  mountPageWith(pages, pageApi.signInPage, OPEN, async (call) => ({ page: await showSignIn(pages, call, {}) }));
+
+  mountPageWith(pages, pageApi.signIn, { ...OPEN, token: 'browser', isOfAccounts: true }, async (call) => {
+    const { form } = call;
+    const email = form.text('email').slice(0, 320);
+    const entered = { email, password: form.text('password') };
+    const next = nextOf(form);
+    const result = await signInByPassword(pages, { ...call, ...entered, session: call.browser.session, next });
+    if (result.outcome === 'throttled') {
+      const { retryAfterSeconds } = result;
+      const wrong = tooMany(retryAfterSeconds);
+      return { status: 429, retryAfterSeconds, page: await showSignIn(pages, call, { email, wrong }) };
+    }
+    if (result.outcome === 'wrong') {
+      const wrong = 'This email and password do not match an account.';
+      return pageWith(await showSignIn(pages, call, { email, wrong }), wrong);
+    }
+    if (result.outcome === 'second step') return { to: site.url('/sign-in/factor', { step: result.step }) };
+    return { to: destinationOf(site, next), cookies: [sessionCookie(site, result.secret)] };
   });
 
-  mountPage(
-    pages,
-    pageApi.signIn,
-    async (call) => {
-      const { form } = call;
-      if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-      const email = form.text('email').slice(0, 320);
-      const attempt = {
-        ...guestOf(call),
-        email,
-        password: form.text('password'),
-        session: call.browser.session,
-        next: nextOf(form),
-      };
-      const result = await signInByPassword(context, attempt);
-      if (result.outcome === 'throttled') {
-        const { retryAfterSeconds } = result;
-        const wrong = tooMany(retryAfterSeconds);
-        return { status: 429, retryAfterSeconds, page: await showSignIn(pages, context, call, { email, wrong }) };
-      }
-      if (result.outcome === 'wrong') {
-        const wrong = 'This email and password do not match an account.';
-        return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
-      }
-      if (result.outcome === 'second step')
-        return { to: `${site.issuer}/sign-in/factor?${new URLSearchParams({ step: result.step }).toString()}` };
-      return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, result.secret)] };
-    },
-    { token: 'browser', isOpenWithoutFactor: true },
-  );
+  mountPageWith(pages, pageApi.signOut, OPEN, async ({ browser, form, visitor }) => {
+    if (browser.session !== null) await signOut(pages, browser.session, visitor);
+    const invitation = form.get('invitation');
+    const to = invitation === undefined ? site.url('/signed-out') : site.url('/join', { code: invitation });
+    return { to, cookies: [endedSessionCookie(site)] };
+  });
 
-  mountSignOut(pages, context);
-}
-
-function mountSignOut(pages: Pages, context: PeopleContext): void {
-  const { site } = pages;
-  mountPage(
-    pages,
-    pageApi.signOut,
-    async ({ browser, form, visitor }) => {
-      if (browser.session !== null) await signOut(context, browser.session, visitor);
-      const invitation = form.get('invitation');
-      const to =
-        invitation === undefined ? '/signed-out' : `/join?${new URLSearchParams({ code: invitation }).toString()}`;
-      return { to: `${site.issuer}${to}`, cookies: [endedSessionCookie(site)] };
-    },
-    { isOpenWithoutFactor: true },
-  );
-
-  mountPage(
-    pages,
-    pageApi.signedOutPage,
-    async () => ({
-      page: messagePage({
-        title: 'You are signed out',
-        text: 'Apps that you allowed keep their access until you revoke it in your account.',
-        link: { to: site.path('/sign-in'), label: 'Sign in again' },
-      }),
+  mountPageWith(pages, pageApi.signedOutPage, OPEN, async () => ({
+    page: messagePage({
+      title: 'You are signed out',
+      text: 'Apps that you allowed keep their access until you revoke it in your account.',
+      link: { to: site.path('/sign-in'), label: 'Sign in again' },
     }),
-    { isOpenWithoutFactor: true },
-  );
-}
-
-/** What the person does after the sign-in: only what this site knows, never an address from outside. */
-export function nextOf(from: Parameters): NextStep {
-  return { request: from.get('request'), connect: from.get('connect'), invitation: from.get('invitation') };
-}
-
-export function destinationOf({ site }: Pick<Pages, 'site'>, { request, connect, invitation }: NextStep): string {
-  if (request !== undefined) return `${site.issuer}/consent?${new URLSearchParams({ request }).toString()}`;
-  if (connect !== undefined)
-    return `${site.issuer}/account/connect/decision?${new URLSearchParams({ request: connect }).toString()}`;
-  if (invitation !== undefined) return `${site.issuer}/join?${new URLSearchParams({ code: invitation }).toString()}`;
-  return `${site.issuer}/account`;
+  }));
 }
 
 export function tooMany(retryAfterSeconds: number): string {
@@ -123,41 +80,26 @@ interface Shown {
   readonly wrong?: string;
 }
 
-export async function showSignIn(
-  { site }: Pages,
-  context: PeopleContext,
-  { browser, query, form }: PageCall,
-  shown: Shown,
-): Promise<Page> {
+export async function showSignIn(pages: Pages, { browser, query, form }: PageCall, shown: Shown): Promise<Page> {
   const next = nextOf(form.values.size === 0 ? query : form);
-  const { passkeys, factors, hasAccounts } = context;
+  const { passkeys, factors, hasAccounts, provider } = pages;
   const now = hasAccounts && passkeys.arePossible ? await factors.now() : null;
-  return signInPage(site, {
-    passkeyOptions:
-      now === null ? null : passkeys.requestOptions(signInUse(browser.id), now + AUTH_LIMITS.passkeyChallengeMs / 1000),
+  return signInPage(pages.site, {
+    passkeyOptions: now === null ? null : passkeys.requestOptions(signInUse(browser.id), now),
     csrf: formToken(browser, 'browser'),
     next,
-    appName: await nameOfWaiting(context, next, browser.id),
-    hasAccounts: context.hasAccounts,
-    providerName: context.provider?.name ?? null,
+    appName: await nameOfWaiting(pages, next, browser.id),
+    hasAccounts,
+    providerName: provider?.name ?? null,
     ...shown,
   });
 }
 
-async function nameOfWaiting(
-  context: PeopleContext,
-  { request, connect }: NextStep,
-  browserId: string,
-): Promise<string | null> {
-  if (request !== undefined) return nameOfApp(context, request, browserId);
-  return connect === undefined ? null : nameOfTool(context, connect, browserId);
-}
-
-/** Keeps authentication.accounts.off. */
-export function passwordsClosed({ site }: Pick<Pages, 'site'>): Page {
-  return messagePage({
-    title: 'Passwords are not used here',
-    text: 'The operator of this service closed the accounts with a password. Sign in with your organization.',
-    link: { to: site.path('/sign-in'), label: 'Go to the sign-in' },
-  });
+/** The name of the app or tool that waits; null for none of this browser. */
+async function nameOfWaiting(pages: Pages, { request, connect }: NextStep, browserId: string): Promise<string | null> {
+  if (request !== undefined) {
+    const found = await findAuthorization(pages, request, browserId);
+    return found === null ? null : shownAppName(found.clientName);
+  }
+  return connect === undefined ? null : ((await findConnection(pages, connect, browserId))?.toolName ?? null);
 }

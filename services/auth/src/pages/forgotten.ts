@@ -22,7 +22,7 @@ export function forgottenPage(site: Site, { csrf, hasMail, email = '', wrong }: 
       ${
         hasMail
           ? html`<p class="quiet">We send a link to your address, with which you choose a new one.</p>
-              ${note('wrong', wrong ?? null)} ${ask}`
+              ${note('wrong', wrong)} ${ask}`
           : html`<p>This service sends no mail. Ask its operator for a link to choose a new password.</p>`
       }
       <p class="foot"><a href="${site.path('/sign-in')}">Back to the sign-in</a></p>`,

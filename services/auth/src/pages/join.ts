@@ -30,7 +30,7 @@ interface JoinPage {
   readonly role: string;
   /** The name of the person who invites; null for one who is gone. */
   readonly inviter: string | null;
-  readonly wrong?: string;
+  readonly wrong: string | undefined;
 }
 
 function invited({ inviter, role }: Pick<JoinPage, 'inviter' | 'role'>): Html {
@@ -46,7 +46,7 @@ interface NewPersonPage extends JoinPage {
 
 /** For a person who is not signed in: a new account, or the way to the sign-in. */
 export function newPersonPage(site: Site, options: NewPersonPage): Page {
-  const { csrf, code, proof, workspaceName, address, hasAccounts, name = '', email = '', wrong = null } = options;
+  const { csrf, code, proof, workspaceName, address, hasAccounts, name = '', email = '', wrong } = options;
   const signIn = `${site.path('/sign-in')}?${new URLSearchParams({ invitation: code }).toString()}`;
   return {
     title: `Join ${shownName(workspaceName)}`,
@@ -85,7 +85,7 @@ interface MemberPage extends JoinPage {
 }
 
 export function signedInPage(site: Site, options: MemberPage): Page {
-  const { csrf, code, proof, workspaceName, address, person, wrong = null } = options;
+  const { csrf, code, proof, workspaceName, address, person, wrong } = options;
   return {
     title: `Join ${shownName(workspaceName)}`,
     body: html`<h1>Join ${named(workspaceName)}</h1>

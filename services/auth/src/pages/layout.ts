@@ -9,12 +9,20 @@ export interface Site {
   readonly origin: string;
   readonly isHttps: boolean;
   path(path: string): string;
+  /** The absolute address of a page, for a redirect. */
+  url(path: string, query?: Readonly<Record<string, string>>): string;
 }
 
 export function siteOf(issuer: string): Site {
   const { origin, pathname, protocol } = new URL(issuer);
   const prefix = pathname.replace(/\/$/, '');
-  return { issuer, origin, isHttps: protocol === 'https:', path: (path) => `${prefix}${path}` };
+  return {
+    issuer,
+    origin,
+    isHttps: protocol === 'https:',
+    path: (path) => `${prefix}${path}`,
+    url: (path, query) => `${issuer}${path}${query === undefined ? '' : `?${new URLSearchParams(query).toString()}`}`,
+  };
 }
 
 export interface Page {

@@ -29,7 +29,7 @@ export function newPasswordPage(site: Site, { csrf, token, kind, email, wrong }:
     title,
     body: html`<h1>${title}</h1>
       <p class="quiet">${text}</p>
-      ${note('wrong', wrong ?? null)}
+      ${note('wrong', wrong)}
       ${form(
         site.path('/link'),
         { csrf, token },
@@ -87,7 +87,7 @@ export function confirmAddressPage(site: Site, options: ConfirmAddressPage): Pag
             </p>`
           : null
       }
-      ${note('wrong', wrong ?? null)}
+      ${note('wrong', wrong)}
       ${form(
         site.path('/link'),
         { csrf, token },

@@ -23,8 +23,8 @@ export function signedInAs({ name, email }: { readonly name: string; readonly em
 }
 
 /** What was wrong, or what was done, above a form. Screen readers read it first. */
-export function note(kind: 'wrong' | 'careful' | 'done', text: string | null): Html | null {
-  return text === null
+export function note(kind: 'wrong' | 'careful' | 'done', text: string | null | undefined): Html | null {
+  return text === null || text === undefined
     ? null
     : html`<p class="note ${kind}" role="${kind === 'wrong' ? 'alert' : 'status'}">${text}</p>`;
 }

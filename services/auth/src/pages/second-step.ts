@@ -10,7 +10,7 @@ interface SecondStepPage {
   /** For the passkeys of the account; null without one. */
   readonly passkeyOptions: object | null;
   readonly hasApp: boolean;
-  readonly wrong?: string;
+  readonly wrong: string | undefined;
 }
 
 /** After a right password. */
@@ -40,8 +40,8 @@ export function secondStepPage(site: Site, { csrf, step, passkeyOptions, hasApp,
     hasPasskeys: passkeyOptions !== null,
     body: html`<h1>Confirm it is you</h1>
       <p class="quiet">Your password is right. One more step protects your account.</p>
-      ${note('wrong', wrong ?? null)} ${byPasskey}
-      ${byPasskey !== null && byApp !== null ? html`<p class="or">or</p>` : null} ${byApp}
+      ${note('wrong', wrong)} ${byPasskey} ${byPasskey !== null && byApp !== null ? html`<p class="or">or</p>` : null}
+      ${byApp}
       <details class="more">
         <summary>Another way</summary>
         ${byRecoveryCode}

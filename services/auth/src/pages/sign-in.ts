@@ -15,11 +15,11 @@ interface SignInPage {
   /** For a passkey alone; null where none works. */
   readonly passkeyOptions: object | null;
   readonly email?: string;
-  readonly wrong?: string;
+  readonly wrong?: string | undefined;
 }
 
 export function signInPage(site: Site, options: SignInPage): Page {
-  const { csrf, next, appName, hasAccounts, providerName, passkeyOptions, email = '', wrong = null } = options;
+  const { csrf, next, appName, hasAccounts, providerName, passkeyOptions, email = '', wrong } = options;
   const query = new URLSearchParams(
     Object.entries(next).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]])),
   );

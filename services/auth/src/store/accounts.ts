@@ -24,7 +24,8 @@ export interface NewAccount extends Account {
 
 export interface AccountStore {
   findByEmail(comparableEmail: string): Promise<Account | null>;
-  find(id: string): Promise<Account | null>;
+  /** Null also for none. */
+  find(id: string | null): Promise<Account | null>;
   /** False when the address has an account. */
   insert(account: NewAccount): Promise<boolean>;
   /** False when the password was changed meanwhile. */
@@ -40,8 +41,10 @@ export function accountStore(knex: Knex): AccountStore {
       const sql = `select ${COLUMNS} from auth.accounts where email = :comparableEmail`;
       return (await rows<Account>(knex, sql, { comparableEmail }))[0] ?? null;
     },
-    find: async (id) =>
-      (await rows<Account>(knex, `select ${COLUMNS} from auth.accounts where id = :id`, { id }))[0] ?? null,
+    find: async (id) => {
+      if (id === null) return null;
+      return (await rows<Account>(knex, `select ${COLUMNS} from auth.accounts where id = :id`, { id }))[0] ?? null;
+    },
     insert: async ({ id, comparableEmail, email, name, emailVerified, passwordHash }) => {
       const sql = `insert into auth.accounts (id, email, shown_email, name, email_verified, password_hash)
         values (:id, :comparableEmail, :email, :name, :emailVerified, :passwordHash)

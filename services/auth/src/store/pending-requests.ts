@@ -1,5 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
@@ -10,6 +11,11 @@ export interface PendingKey {
   readonly kind: PendingKind;
   /** Of the browser that began it. */
   readonly browserHash: Buffer;
+}
+
+/** `id` is the secret that only the page of the request has. */
+export function pendingKey(kind: PendingKind, id: string, browserId: string): PendingKey {
+  return { idHash: sha256(id), kind, browserHash: sha256(browserId) };
 }
 
 /** What waits until a person has signed in or decided. */
@@ -44,14 +50,9 @@ export function pendingRequestStore(knex: Knex): PendingRequestStore {
     insert: async ({ idHash, kind, browserHash }, content, { network, clientId = null }) => {
       const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, client_id, network, expires_at)
         values (:idHash, :kind, :browserHash, :content, :clientId, :network, now() + make_interval(secs => :seconds))`;
-      const values = { content: JSON.stringify(content), clientId, network: widerNetwork(network) };
-      await rows(knex, sql, {
-        idHash,
-        kind,
-        browserHash,
-        ...values,
-        seconds: AUTH_LIMITS.authorizationRequestMs / 1000,
-      });
+      const seconds = AUTH_LIMITS.authorizationRequestMs / 1000;
+      const values = { content: JSON.stringify(content), clientId, network: widerNetwork(network), seconds };
+      await rows(knex, sql, { idHash, kind, browserHash, ...values });
       // Index pending_requests (expires_at).
       const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
         where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;

@@ -1,5 +1,4 @@
 import { pageApi } from '@wts/contracts';
-import type { PeopleContext } from '../../people-context.ts';
 import { ACCOUNT_PAGES, accountPage, type AccountPageName } from '../../pages/account/layout.ts';
 import type { Page } from '../../pages/layout.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -13,22 +12,19 @@ import { mountPassword } from './password.ts';
 import { mountName } from './profile.ts';
 import { mountSessions } from './sessions.ts';
 import { DONE, SECTIONS } from './sections.ts';
-import { sessionOf, type Account, type AccountView, type Shown } from './view.ts';
+import { sessionOf, type Account, type Shown } from './view.ts';
 
 /** The pages of an account, each with its sections, and the forms of these. */
-export function mountAccount(pages: Pages, context: PeopleContext): void {
-  const { site, sessions } = pages;
-  const show = (call: PageCall, session: Session, name: AccountPageName, shown: Shown): Promise<Page> => {
-    const csrf = formToken(call.browser, 'session');
-    return render({ site, sessions, context, call, session, csrf, shown }, name);
-  };
+export function mountAccount(pages: Pages): void {
+  const { site } = pages;
   const open =
     (name: AccountPageName) =>
     async (call: PageCall): Promise<PageAnswer> => {
       const { session, newKey } = call.browser;
-      if (session === null) return { to: `${site.issuer}/sign-in` };
+      if (session === null) return { to: site.url('/sign-in') };
       const isShown = newKey !== null && name === 'keys';
-      return { page: await show(call, session, name, {}), ...(isShown ? { cookies: [endedNewKeyCookie(site)] } : {}) };
+      const page = await render(pages, call, session, { name });
+      return { page, ...(isShown ? { cookies: [endedNewKeyCookie(site)] } : {}) };
     };
   mountPage(pages, pageApi.accountPage, open('profile'));
   mountPage(pages, pageApi.securityPage, open('security'));
@@ -36,11 +32,11 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
   mountPage(pages, pageApi.appsPage, open('apps'));
   const account: Account = {
     pages,
-    context,
-    refuse: async (call, name, shown) => ({ status: 422, page: await show(call, sessionOf(call), name, shown) }),
-    done: (name, done) => ({
-      to: `${site.issuer}${ACCOUNT_PAGES[name].path}?${new URLSearchParams({ done }).toString()}`,
+    refuse: async (call, name, shown) => ({
+      status: 422,
+      page: await render(pages, call, sessionOf(call), { name, ...shown }),
     }),
+    done: (name, done) => ({ to: site.url(ACCOUNT_PAGES[name].path, { done }) }),
   };
   mountName(account);
   mountAddress(account);
@@ -51,11 +47,16 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
   mountApps(account);
 }
 
-async function render(view: AccountView, page: AccountPageName): Promise<Page> {
-  const { site, call, session, csrf } = view;
-  const sections = await Promise.all(SECTIONS[page].map((section) => section(view)));
-  return accountPage(site, {
-    page,
+async function render(
+  pages: Pages,
+  call: PageCall,
+  session: Session,
+  { name, ...shown }: Shown & { readonly name: AccountPageName },
+): Promise<Page> {
+  const csrf = formToken(call.browser, 'session');
+  const sections = await Promise.all(SECTIONS[name].map((section) => section({ pages, call, session, csrf, shown })));
+  return accountPage(pages.site, {
+    page: name,
     csrf,
     person: session,
     done: DONE.get(call.query.text('done')) ?? null,

@@ -2,7 +2,7 @@ import { Fault, NOT_BLANK_PATTERN, pageApi, type NewApiKey } from '@wts/contract
 import { createApiKey, listApiKeys, revokeApiKey } from '../../commands/manage-api-keys.ts';
 import { sessionPrincipal } from '../../domain/session-principal.ts';
 import { shownName } from '../../domain/shown-name.ts';
-import * as pages from '../../pages/account/keys.ts';
+import * as sections from '../../pages/account/keys.ts';
 import { confirmPage } from '../../pages/confirm.ts';
 import { html } from '../../pages/html.ts';
 import { askAgain } from '../ask-again.ts';
@@ -16,57 +16,55 @@ const NOT_BLANK = new RegExp(NOT_BLANK_PATTERN, 'u');
 const LABEL_CHARACTERS_MAX = 100;
 
 export const keysSection: Section = async (view) => {
-  const { site, context, call, session, csrf, shown } = view;
+  const { pages, call, session, csrf, shown } = view;
   const [keys, { found: workspaces }] = await Promise.all([
-    listApiKeys(context.keys, sessionPrincipal(session), undefined),
-    context.directory.workspacesOf(session.userId),
+    listApiKeys(pages, sessionPrincipal(session), undefined),
+    pages.directory.workspacesOf(session.userId),
   ]);
   const token = call.browser.newKey ?? '';
   const made = keys.find(({ keyPrefix }) => token.startsWith(keyPrefix));
   const newKey = made === undefined ? null : { label: made.label, token };
   const label = shown.entered?.['label'];
-  return pages.keysSection(site, { csrf, keys, workspaces, newKey, label, wrong: wrongIn(view, 'keys') });
+  return sections.keysSection(pages.site, { csrf, keys, workspaces, newKey, label, wrong: wrongIn(view, 'keys') });
 };
 
-export function mountKeys({ pages: mounted, context, refuse, done }: Account): void {
-  const { site } = mounted;
-  mountPage(mounted, pageApi.createKey, async (call) => {
+export function mountKeys({ pages, refuse, done }: Account): void {
+  const { site } = pages;
+  mountPage(pages, pageApi.createKey, async (call) => {
     const session = sessionOf(call);
     const label = call.form.text('label').trim();
     const key = readNewKey(call.form, label);
     if (typeof key === 'string')
       return refuse(call, 'keys', { entered: { label }, wrong: { about: 'keys', text: key } });
-    const purpose = 'create an API key';
-    const asked = await askAgain(mounted, context, { call, session }, { action: '/account/keys', purpose });
+    const asked = await askAgain(pages, { call, session }, 'create an API key');
     if (asked !== null) return asked;
-    const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, call);
-    return { to: `${site.issuer}/account/keys`, cookies: [newKeyCookie(site, token)] };
+    const { token } = await createApiKey(pages, sessionPrincipal(session), key, call);
+    return { to: site.url('/account/keys'), cookies: [newKeyCookie(site, token)] };
   });
 
-  mountPage(mounted, pageApi.revokeKeyPage, async (call) => {
-    const { session } = call.browser;
-    if (session === null) return { to: `${site.issuer}/sign-in` };
-    const keys = await listApiKeys(context.keys, sessionPrincipal(session), undefined);
-    const key = keys.find(({ id }) => id === call.params['keyId']);
+  mountPage(pages, pageApi.revokeKeyPage, async ({ browser, params, path }) => {
+    if (browser.session === null) return { to: site.url('/sign-in') };
+    const keys = await listApiKeys(pages, sessionPrincipal(browser.session), undefined);
+    const key = keys.find(({ id }) => id === params['keyId']);
     if (key === undefined)
       throw new Fault('not_found', { message: 'You have no such API key. It is revoked already.' });
     const name = shownName(key.label);
     return {
       page: confirmPage(site, {
-        csrf: formToken(call.browser, 'session'),
+        csrf: formToken(browser, 'session'),
         title: `Revoke ${name}?`,
         heading: html`Revoke the key <bdi>${name}</bdi>?`,
         text: `Every program that uses ${key.keyPrefix}… loses access within a second. This cannot be undone.`,
-        action: `/account/keys/${key.id}/revoke`,
+        action: path,
         label: 'Revoke key',
         back: '/account/keys',
       }),
     };
   });
 
-  mountPage(mounted, pageApi.revokeKey, async (call) => {
+  mountPage(pages, pageApi.revokeKey, async (call) => {
     const key = { keyId: call.params['keyId'] ?? '', includeMade: false };
-    await revokeApiKey(context.keys, sessionPrincipal(sessionOf(call)), key, call.visitor);
+    await revokeApiKey(pages, sessionPrincipal(sessionOf(call)), key, call.visitor);
     return done('keys', 'key');
   });
 }

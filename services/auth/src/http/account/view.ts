@@ -1,9 +1,7 @@
 import { Fault } from '@wts/contracts';
-import type { PeopleContext } from '../../people-context.ts';
 import type { AccountPageName } from '../../pages/account/layout.ts';
 import type { Html } from '../../pages/html.ts';
-import type { Site } from '../../pages/layout.ts';
-import type { Session, Sessions } from '../../store/sessions.ts';
+import type { Session } from '../../store/sessions.ts';
 import type { Account as StoredAccount } from '../../store/accounts.ts';
 import type { PageAnswer, PageCall, Pages } from '../mount-page.ts';
 
@@ -17,9 +15,7 @@ export interface Shown {
 
 /** One page of the account for one person. */
 export interface AccountView {
-  readonly site: Site;
-  readonly sessions: Sessions;
-  readonly context: PeopleContext;
+  readonly pages: Pages;
   readonly call: PageCall;
   readonly session: Session;
   readonly csrf: string;
@@ -32,7 +28,6 @@ export type Section = (view: AccountView) => Promise<Html | null>;
 /** What the forms of sections use. */
 export interface Account {
   readonly pages: Pages;
-  readonly context: PeopleContext;
   /** The page again, with what is wrong. */
   readonly refuse: (call: PageCall, page: AccountPageName, shown: Shown) => Promise<PageAnswer>;
   /** The page, with the sentence of `DONE`. */
@@ -51,6 +46,6 @@ export function sessionOf({ browser: { session } }: PageCall): Session {
 }
 
 /** The account of the person; null for one who signs in at the identity provider. */
-export async function accountOf({ context, session: { accountId } }: AccountView): Promise<StoredAccount | null> {
-  return accountId === null || !context.hasAccounts ? null : context.accounts.find(accountId);
+export async function accountOf({ pages, session }: AccountView): Promise<StoredAccount | null> {
+  return pages.hasAccounts ? pages.accounts.find(session.accountId) : null;
 }

@@ -151,7 +151,7 @@ interface TotpPage {
   /** The secret as text, and the address that the QR code holds. */
   readonly secret: string;
   readonly address: string;
-  readonly wrong?: string;
+  readonly wrong: string | undefined;
 }
 
 /** Shows the secret of a new authenticator app until a code of it was right. */
@@ -164,7 +164,7 @@ export function totpPage(site: Site, { csrf, setup, next, secret, address, wrong
         ${new Html(encodeQR(address, 'svg', { border: 4 }))}
       </div>
       <p class="small">Key<code class="token">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
-      ${note('wrong', wrong ?? null)}
+      ${note('wrong', wrong)}
       ${form(
         site.path('/account/totp/confirm'),
         { csrf, setup, ...next },
