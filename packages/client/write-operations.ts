@@ -2,6 +2,7 @@
 import {
   accessApi,
   apiKeyApi,
+  contractsOf,
   memberApi,
   privateProjectApi,
   webhookApi,
@@ -12,10 +13,7 @@ import type { Contract } from '@wts/contracts';
 import { typeOf, type Schema } from './write-types.ts';
 
 const APIS = [workspaceApi, memberApi, privateProjectApi, apiKeyApi, accessApi, workspaceSecurityApi, webhookApi];
-const CONTRACTS = APIS.flatMap((api) => Object.values(api) as unknown[]).filter(
-  (one): one is Contract =>
-    typeof one === 'object' && one !== null && 'reply' in one && 'path' in one && !('internal' in one),
-);
+const CONTRACTS = APIS.flatMap(contractsOf).filter(({ internal }) => internal === undefined);
 
 export function operationsText(): string {
   const named = namedTypes();

@@ -128,6 +128,13 @@ export type QueryOf<C> = C extends Contract<infer S> ? S['query'] : never;
 export type BodyOf<C> = C extends Contract<infer S> ? S['body'] : never;
 export type ReplyOf<C> = C extends Contract<infer S> ? S['reply'] : never;
 
+/** The operations that a module of contracts exports. */
+export function contractsOf(api: object): Contract[] {
+  return (Object.values(api) as unknown[]).filter(
+    (one): one is Contract => typeof one === 'object' && one !== null && 'path' in one && 'reply' in one,
+  );
+}
+
 /** Errors of every operation. */
 export const COMMON_ERRORS = [
   'malformed_request',

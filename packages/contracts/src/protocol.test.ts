@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { ACTION_LETTERS } from './actions.ts';
-import { errorsOf, type Contract } from './contract.ts';
+import { contractsOf, errorsOf } from './contract.ts';
 import { ERRORS } from './errors.ts';
 import { FRAMES, SOCKET_ERRORS } from './sync/frames.ts';
 import * as syncApi from './sync.ts';
@@ -24,8 +24,7 @@ const PROSE = new Set(['description', 'summary', 'example', 'examples', 'bodyExa
 
 /** What published clients depend on: the public sync operations, the frames, and the errors of both. */
 function protocol(): object {
-  const operations = Object.values(syncApi as Readonly<Record<string, unknown>>)
-    .filter((value): value is Contract => typeof value === 'object' && value !== null && 'path' in value)
+  const operations = contractsOf(syncApi)
     .filter(({ internal }) => internal === undefined)
     // Which services call an operation too is nothing that clients see.
     .map(({ callers: _callers, ...operation }) => ({ ...operation, errors: errorsOf(operation).toSorted() }))

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import * as everything from '@wts/contracts';
-import { Fault, type Contract } from '@wts/contracts';
+import { contractsOf, Fault } from '@wts/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compile } from '../src/routes/index.ts';
 
-function isContract(value: unknown): value is Contract {
-  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;
-}
-
-const contracts = (Object.values(everything) as unknown[])
-  .flatMap((value) => (typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : []))
-  .filter(isContract);
+const contracts = Object.values(everything).flatMap((api) => (typeof api === 'object' ? contractsOf(api) : []));
 
 const ajv = new Ajv2020();
 

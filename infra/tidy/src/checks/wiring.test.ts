@@ -31,7 +31,7 @@ describe('wiring', () => {
   const read = { name: 'noteApi.readNote', path: '/api/notes/{id}', scope: 'read' };
   const routes = {
     'services/gateway/src/routes.ts':
-      "{ contract: noteApi.readNote, to: 'a' }, { contract: open }, { contract: api.health }",
+      "{ contract: noteApi.readNote, to: 'a' }, { contract: open }, { contract: api.health }, ...rowsOf(pageApi, {})",
   };
   const messagesOf = (code: string, declared: Parameters<typeof operations>[1]): string[] =>
     operations(plantedTree({ ...routes, 'services/a/src/http/notes.ts': code }), declared).map(
@@ -48,6 +48,11 @@ describe('wiring', () => {
     ]) {
       assert.deepEqual(messagesOf(call, [read]), []);
     }
+  });
+
+  it('takes an operation whose whole API has rows in the route table', () => {
+    const home = { name: 'pageApi.home', path: '/home', scope: 'read' };
+    assert.deepEqual(messagesOf('mount(router, pageApi.home, open)', [home]), []);
   });
 
   it('refuses an operation that is declared and only called, or mounted under another name', () => {

@@ -96,7 +96,9 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
       });
     }
-    if (internal === undefined && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES)))
+    const api = name.split('.').at(-2);
+    const row = new RegExp(`\\b(?:contract: (?:\\w+\\.)?${short}|rowsOf\\(${api})\\b`);
+    if (internal === undefined && !row.test(tree.read(ROUTES)))
       findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
     if (!SCOPES.has(scope ?? '') && internal === undefined && !page && !OPEN.has(path) && !path.startsWith(GUARDED))
       findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to all callers: give it a scope` });

@@ -1,4 +1,14 @@
-import { authorizeApi, connectApi, factorApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
+import {
+  authorizeApi,
+  connectApi,
+  contractsOf,
+  factorApi,
+  mcpApi,
+  memberApi,
+  oauthApi,
+  pageApi,
+  syncApi,
+} from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -63,10 +73,9 @@ const PASSWORD_PAGES: readonly string[] = [
 ].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
 const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi, factorApi]
-  .flatMap((api): unknown[] => Object.values(api))
-  .filter((one): one is Contract => typeof one === 'object' && (one as Contract).page === true)
-  .map(({ id }) => id)
-  .filter((id) => id !== pageApi.style.id && id !== factorApi.passkeyScript.id);
+  .flatMap(contractsOf)
+  .filter((one) => one.page && one !== pageApi.style && one !== factorApi.passkeyScript)
+  .map(({ id }) => id);
 
 /**
  * Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes, limits.rate.credentials and
