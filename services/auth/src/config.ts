@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import {
   callerSettings,
+  type ConfigOf,
   credentialSettings,
   databaseSettings,
   defineSettings,
@@ -27,6 +28,8 @@ export const storeSettings = {
   syncUrls: setting.urls('SYNC_SERVICE_URL', { doc: 'Addresses of the sync service, which commits every new person.' }),
   apiKeyPrefix: credentialSettings.apiKeyPrefix,
 };
+
+export type Config = ConfigOf<typeof settings>;
 
 export const settings = defineSettings({
   ...serviceSettings,

@@ -1,11 +1,10 @@
 import { parseSecretKeys } from '@wts/service-kit/sealing';
-import type { ConfigOf } from '@wts/service-kit/config';
 import type { Knex } from 'knex';
 import { IdentityProvider } from './accounts/identity-provider.ts';
 import { Passkeys } from './accounts/passkeys.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { resolvePerson } from './commands/resolve-person.ts';
-import type { settings } from './config.ts';
+import type { Config } from './config.ts';
 import type { Context, OperatorContext, PeopleContext } from './context.ts';
 import { operatorPeople } from './directory/operator-people.ts';
 import { operatorWorkspaces } from './directory/operator-workspaces.ts';
@@ -27,7 +26,7 @@ import type { Sessions } from './store/sessions.ts';
 import { signInAttemptStore } from './store/sign-in-attempts.ts';
 
 interface Opening {
-  readonly config: ConfigOf<typeof settings>;
+  readonly config: Config;
   readonly knex: Knex;
   readonly context: Context;
   readonly sessions: Sessions;

@@ -1,12 +1,12 @@
 import { issuerOf } from '@wts/access';
-import { parseReplaySecrets, type ConfigOf } from '@wts/service-kit/config';
+import { parseReplaySecrets } from '@wts/service-kit/config';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { openCells, openRevocations } from './cells/cells.ts';
 import type { Knex } from 'knex';
-import { settings } from './config.ts';
+import { settings, type Config } from './config.ts';
 import { DirectoryRoles, openDirectory } from './directory/directory.ts';
 import { keepDirectory } from './directory/keep-directory.ts';
 import { PersonCopies } from './directory/person-copies.ts';
@@ -47,7 +47,7 @@ import { maintainTables } from './store/table-maintenance.ts';
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its
  * tables are not synced to clients; people are records of the sync service.
  */
-export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
+export const authService: ServiceDefinition<Config> = {
   name: 'auth',
   settings,
   async open(kit, config) {
@@ -86,7 +86,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       notices: mail.notices,
       metrics,
     };
-    const oauth = openOAuth({ ...config, cells: cells.all, knex, record, revoke: context.revoke, log });
+    const oauth = openOAuth({ config, cells: cells.all, knex, record, revoke: context.revoke, log });
     stack.use(
       maintainTables(kit, {
         databaseUrl: config.databaseUrl,
@@ -124,7 +124,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
 /** The cells with their directory, which is kept in the background where there are several. */
 function openOfCells(
   kit: ServiceContext,
-  config: ConfigOf<typeof settings>,
+  config: Config,
   knex: Knex,
 ): Pick<Context, 'cells' | 'directory' | 'workspaceCells' | 'copyPerson'> {
   const { stack } = kit;

@@ -1,7 +1,8 @@
 import { commitUnitSender, openServiceClient, type CommitUnitSender, type ServiceClient } from '@wts/service-kit/call';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { openNats, revocationSender, type RevocationSender } from '@wts/service-kit/nats';
-import { cellAt, type CellSetting } from '../domain/cells-setting.ts';
+import type { Config } from '../config.ts';
+import { cellAt } from '../domain/cells-setting.ts';
 
 /** A whole installation without auth, for the workspaces that live there: infra/decisions/0040. */
 export interface Cell {
@@ -25,17 +26,8 @@ export interface Cells {
   of(shard: number): Cell;
 }
 
-interface CellsOptions {
-  readonly cells?: readonly CellSetting[] | undefined;
-  readonly baseUrl: string;
-  readonly syncUrls: readonly string[];
-  readonly workspaceUrls: readonly string[];
-  readonly natsUrls: readonly string[];
-  readonly natsOtherPassword?: string | undefined;
-}
-
 /** Without CELLS there is one, with the addresses of the other settings. */
-export function openCells(kit: ServiceContext, config: CellsOptions): Cells {
+export function openCells(kit: ServiceContext, config: Config): Cells {
   const { baseUrl, syncUrls, workspaceUrls } = config;
   const settings = config.cells ?? [{ shard: 0, baseUrl, syncUrls, workspaceUrls, dispatcherUrls: [] }];
   const all = settings.map((one): Cell => {
@@ -58,7 +50,7 @@ export function openCells(kit: ServiceContext, config: CellsOptions): Cells {
 /** Announces revoked credentials in each NATS: a credential is of all cells. */
 export function openRevocations(
   { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
-  { cells = [], natsUrls, natsOtherPassword }: CellsOptions,
+  { cells = [], natsUrls, natsOtherPassword }: Config,
 ): RevocationSender {
   const clusters = new Map([natsUrls, ...cells.map((cell) => cell.natsUrls)].map((urls) => [urls.join(','), urls]));
   const senders = [...clusters.values()].map((urls) =>

@@ -1,4 +1,5 @@
 import type { OperatorWorkspace } from '@wts/contracts';
+import { pagesOf } from '../domain/pages.ts';
 import type { CellStore } from '../store/cells.ts';
 import type { AskedCell } from './cell-directory.ts';
 import { gather } from './gather.ts';
@@ -36,12 +37,8 @@ export function openCellLookup(asked: readonly AskedCell[], store: CellStore): C
       return findNew(asked, store, { urlKey });
     },
     withoutCopies: async (shard, workspaces) => {
-      const elsewhere = new Set(
-        await store.elsewhere(
-          shard,
-          workspaces.map(({ id }) => id),
-        ),
-      );
+      const ids = workspaces.map(({ id }) => id);
+      const elsewhere = new Set(await store.elsewhere(shard, ids));
       return workspaces.filter(({ id }) => !elsewhere.has(id));
     },
   };
@@ -75,12 +72,12 @@ async function findNew(
 /** Writes down which workspaces a cell has, and forgets those that it no longer has. Each cell by itself, so that one that is away holds up none. */
 export async function listWorkspacesOf(cell: AskedCell, store: CellStore): Promise<void> {
   const ids: string[] = [];
-  for (;;) {
-    const after = ids.at(-1);
-    const page = await cell.findWorkspaces({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+  const pages = pagesOf<OperatorWorkspace>(PAGE, (last) =>
+    cell.findWorkspaces({ limit: PAGE, ...(last === undefined ? {} : { after: last.id }) }),
+  );
+  for await (const page of pages) {
     await store.add(page.map(({ id, urlKey }) => ({ workspaceId: id, urlKey, shard: cell.shard })));
     ids.push(...page.map(({ id }) => id));
-    if (page.length < PAGE) break;
   }
   await store.removeOthers(cell.shard, ids);
   await store.setListed(cell.shard);

@@ -1,107 +1,76 @@
-import {
-  syncApi,
-  type BodyOf,
-  type MemberRecord,
-  type MembershipChange,
-  type MembershipDetail,
-  type OperatorWorkspace,
-  type PersonRecord,
-  type RecordCounts,
-  type ReplyOf,
-  type Role,
-  type WorkspaceOfPerson,
-} from '@wts/contracts';
+import { syncApi, type BodyOf, type MemberRecord, type OperatorWorkspace, type Role } from '@wts/contracts';
 import { RoleRules } from '@wts/read-model';
 import type { Cells } from '../cells/cells.ts';
+import { pagesOf } from '../domain/pages.ts';
 import type { CellStore } from '../store/cells.ts';
 import { openCellDirectory, type AskedCell } from './cell-directory.ts';
 import { askOne, gather, type Gathered } from './gather.ts';
 import { openCellLookup, type CellLookup } from './cell-lookup.ts';
 
-type FoundPerson = ReplyOf<typeof syncApi.internalFindPeople>['people'][number];
+export type Directory = ReturnType<typeof openDirectory>;
+
+/** Where a page waits for several cells: one that needs longer is away. */
+const CELL_ANSWERS_MS = 3_000;
 
 /**
  * People, workspaces and memberships, wherever they are. A question about a workspace goes to the cell that has it, one about a person to
  * the cells in which they have a record: a cell that does not answer is `unavailable` for what lives there, and for nothing else.
  */
-export interface Directory extends Pick<CellLookup, 'cellOf' | 'cellOfUrlKey'> {
-  /** In the order of their numbers. */
-  readonly cells: readonly AskedCell[];
-  /** Null for an unknown one. */
-  person(userId: string): Promise<PersonRecord | null>;
-  /** The workspaces of a person by name, deleted ones too. */
-  workspacesOf(userId: string): Promise<Gathered<WorkspaceOfPerson>>;
-  /** Null for a person who is not in the workspace. */
-  roleIn(userId: string, workspaceId: string): Promise<Role | null>;
-  /** With what decides about the end of each. */
-  membershipDetails(userId: string): Promise<Gathered<MembershipDetail>>;
-  /** All members of a workspace. */
-  membersOf(workspaceId: string): Promise<readonly MemberRecord[]>;
-  members(page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly MemberRecord[]>;
-  membershipChanges(page: BodyOf<typeof syncApi.internalListMembershipChanges>): Promise<readonly MembershipChange[]>;
-  findPeople(page: BodyOf<typeof syncApi.internalFindPeople>): Promise<Gathered<FoundPerson>>;
-  /** By cell, and there by name. */
-  findWorkspaces(page: BodyOf<typeof syncApi.internalFindWorkspaces>): Promise<Gathered<OperatorWorkspace>>;
-  counts(): Promise<Gathered<RecordCounts>>;
-  /** The cells in which a person has a record, the first before the others. */
-  cellsOf(userId: string): Promise<readonly AskedCell[]>;
-}
-
-/** Where a page waits for several cells: one that needs longer is away. */
-const CELL_ANSWERS_MS = 3_000;
-
-export function openDirectory(cells: Cells, store: CellStore): Directory {
+export function openDirectory(cells: Cells, store: CellStore) {
   const timeoutMs = cells.isOne ? undefined : CELL_ANSWERS_MS;
   const asked = cells.all.map((cell): AskedCell => ({ ...cell, ...openCellDirectory(cell.sync, timeoutMs) }));
   const [home] = asked;
   if (home === undefined) throw new Error('there is a cell');
   const lookup = openCellLookup(asked, store);
   const { cellOf } = lookup;
+  /** The cells in which a person has a record, the first before the others. */
   const cellsOf = async (userId: string): Promise<readonly AskedCell[]> => {
     if (asked.length === 1) return asked;
     const shards = await store.shardsOf(userId);
     return asked.filter((cell) => cell === home || shards.includes(cell.shard));
   };
-  const members: Directory['members'] = async (page) => (await cellOf(page.workspaceId))?.members(page) ?? [];
+  const members = async (page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly MemberRecord[]> =>
+    (await cellOf(page.workspaceId))?.members(page) ?? [];
   return {
+    /** In the order of their numbers. */
     cells: asked,
     cellOf,
     cellOfUrlKey: lookup.cellOfUrlKey,
     cellsOf,
     // Everyone has a record in the first cell; copies of those who are elsewhere too keep them known while it is away.
-    person: async (userId) => {
+    person: async (userId: string) => {
       const { found, away } = await gather(await cellsOf(userId), async (cell) => {
         const person = await cell.person(userId);
         return person === null ? [] : [person];
       });
       return found[0] ?? (away.length === 0 ? null : home.person(userId));
     },
-    workspacesOf: async (userId) => gather(await cellsOf(userId), (cell) => cell.workspacesOf(userId)),
-    roleIn: async (userId, workspaceId) => (await cellOf(workspaceId))?.roleIn(userId, workspaceId) ?? null,
-    membershipDetails: async (userId) => gather(await cellsOf(userId), (cell) => cell.membershipDetails(userId)),
-    membersOf: async (workspaceId) => {
+    workspacesOf: async (userId: string) => gather(await cellsOf(userId), (cell) => cell.workspacesOf(userId)),
+    /** Null for a person who is not in the workspace. */
+    roleIn: async (userId: string, workspaceId: string) =>
+      (await cellOf(workspaceId))?.roleIn(userId, workspaceId) ?? null,
+    membershipDetails: async (userId: string) =>
+      gather(await cellsOf(userId), (cell) => cell.membershipDetails(userId)),
+    /** All members of a workspace. */
+    membersOf: async (workspaceId: string) => {
       const limit = syncApi.RECORDS_PAGE_MAX;
-      const all: MemberRecord[] = [];
-      for (;;) {
-        const after = all.at(-1)?.userId;
-        const page = await members({ workspaceId, limit, ...(after === undefined ? {} : { after }) });
-        all.push(...page);
-        if (page.length < limit) return all;
-      }
+      const pages = pagesOf<MemberRecord>(limit, (last) =>
+        members({ workspaceId, limit, ...(last === undefined ? {} : { after: last.userId }) }),
+      );
+      return (await Array.fromAsync(pages)).flat();
     },
     members,
-    membershipChanges: async (page) => (await cellOf(page.workspaceId))?.membershipChanges(page) ?? [],
-    findPeople: (page) => findPeople(asked, page),
-    findWorkspaces: (page) => findWorkspaces(asked, lookup, page),
+    membershipChanges: async (page: BodyOf<typeof syncApi.internalListMembershipChanges>) =>
+      (await cellOf(page.workspaceId))?.membershipChanges(page) ?? [],
+    findPeople: (page: BodyOf<typeof syncApi.internalFindPeople>) => findPeople(asked, page),
+    /** By cell, and there by name. */
+    findWorkspaces: (page: BodyOf<typeof syncApi.internalFindWorkspaces>) => findWorkspaces(asked, lookup, page),
     counts: () => gather(asked, async (cell) => [await cell.counts()]),
   };
 }
 
 /** Everyone is in the first cell; how many workspaces they have, all of them say. */
-async function findPeople(
-  [home, ...others]: readonly AskedCell[],
-  page: BodyOf<typeof syncApi.internalFindPeople>,
-): Promise<Gathered<FoundPerson>> {
+async function findPeople([home, ...others]: readonly AskedCell[], page: BodyOf<typeof syncApi.internalFindPeople>) {
   const people = (await home?.findPeople(page)) ?? [];
   if (others.length === 0 || people.length === 0) return { found: people, away: [] };
   const onlyIds = people.map(({ userId }) => userId);

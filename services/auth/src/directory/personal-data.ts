@@ -1,4 +1,5 @@
 import { MODELS, User } from '@wts/models';
+import { pagesOf } from '../domain/pages.ts';
 import type { PersonalDatum } from '../store/personal-data.ts';
 import type { AskedCell } from './cell-directory.ts';
 import type { Directory } from './directory.ts';
@@ -20,22 +21,15 @@ export async function* personalData(
   for (const cell of first === undefined ? [] : [first, ...others]) {
     for (const model of MODELS) {
       // The others have copies of the person.
-      if (cell === first || model !== User) yield* recordsOf(cell, { userId, model: model.name });
+      if (cell === first || model !== User) yield* recordsOf(cell, userId, model.name);
     }
   }
   yield* own;
 }
 
-async function* recordsOf(
-  cell: AskedCell,
-  of: { readonly userId: string; readonly model: string },
-): AsyncGenerator<PersonalDatum> {
-  let after = LOWEST;
-  for (;;) {
-    const page = await cell.recordsOfPerson({ ...of, after, limit: PAGE });
-    for (const { record } of page) yield { type: of.model, ...record };
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    after = last.id;
-  }
+async function* recordsOf(cell: AskedCell, userId: string, model: string): AsyncGenerator<PersonalDatum> {
+  const pages = pagesOf<{ readonly id: string; readonly record: object }>(PAGE, (last) =>
+    cell.recordsOfPerson({ userId, model, after: last?.id ?? LOWEST, limit: PAGE }),
+  );
+  for await (const page of pages) for (const { record } of page) yield { type: model, ...record };
 }

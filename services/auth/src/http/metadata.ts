@@ -4,9 +4,9 @@ import { mount } from '@wts/service-kit/routes';
 import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
+import { PRODUCT } from '../domain/product.ts';
 import { shardOf } from './shard-of.ts';
 
-const RESOURCE_NAME = 'Workspace Task Service';
 /** Clients read the documents each time they sign a person in. Shorter than the lead of a new key. */
 const CACHE_CONTROL = 'public, max-age=300';
 
@@ -37,7 +37,7 @@ export function mountMetadata(
   const describe = ({ req, res }: Requested, of: 'api' | 'mcp') =>
     cached(res, {
       resource: resources.of(shardOf(req))[of],
-      resource_name: RESOURCE_NAME,
+      resource_name: PRODUCT,
       authorization_servers: [issuer],
       scopes_supported: oauthApi.GRANT_SCOPES,
       bearer_methods_supported: ['header'],

@@ -2,6 +2,7 @@ import type { BackgroundWork } from '@wts/service-kit/background';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
+import type { Config } from '../config.ts';
 import { parseSender, parseSmtpUrl } from '../domain/smtp-setting.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { mailStore } from '../store/mails.ts';
@@ -12,16 +13,9 @@ import { preparerOf } from './prepare-mail.ts';
 import { sendMails } from './send-mails.ts';
 import { openSmtp } from './smtp.ts';
 
-interface MailSettings {
-  readonly smtpUrl: string | undefined;
-  readonly mailFrom: string | undefined;
-  readonly smtpExtraCaFile: string | undefined;
-  readonly secretKey: string;
-}
-
 interface MailOptions {
   readonly kit: ServiceContext;
-  readonly config: MailSettings;
+  readonly config: Config;
   readonly knex: Knex;
   /** AUTH_URL without a trailing slash. */
   readonly issuer: string;

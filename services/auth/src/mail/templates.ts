@@ -1,3 +1,4 @@
+import { PRODUCT } from '../domain/product.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { html, type Html } from '../pages/html.ts';
 
@@ -170,8 +171,6 @@ export function renderMail<K extends MailKind>(kind: K, data: MailData[K]): Rend
   const content = CONTENTS[kind](data);
   return { subject: content.subject, text: textOf(content), html: htmlOf(content) };
 }
-
-const PRODUCT = 'Workspace Task Service';
 
 function textOf({ paragraphs, button, foot }: Content): string {
   return [...paragraphs, `${button.label}:\n${button.url}`, foot, `-- \n${PRODUCT}`].join('\n\n') + '\n';

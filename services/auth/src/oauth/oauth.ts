@@ -1,9 +1,10 @@
 import { issuerOf } from '@wts/access';
-import { addressGuard, openResolver, type ConnectOptions } from '@wts/service-kit/egress';
+import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Logger } from '@wts/service-kit/observe';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
+import type { Config } from '../config.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Client } from '../domain/client.ts';
 import { clientStore, type ClientStore } from '../store/clients.ts';
@@ -14,44 +15,32 @@ import { openGrants, type Grants } from './grants.ts';
 import { Resources, type CellAddress } from './resources.ts';
 import { openSigningKeys, type SigningKeys } from './signing-keys.ts';
 
-/** CLIENT_REGISTRATION. */
-type ClientRegistration = 'open' | 'closed';
-
 export type FindClient = (clientId: string, sender: Sender) => Promise<Client | null>;
 
 /** The authorization server: what its endpoints use, opened once. */
-export interface OAuth {
+export interface OAuth extends Pick<Config, 'hasClientDocuments' | 'clientRegistration' | 'refreshGraceMs'> {
   readonly issuer: string;
   readonly resources: Resources;
   readonly clients: Pick<ClientStore, 'deleteUnused' | 'list'>;
   readonly record: SecurityRecord;
   /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
   readonly findClient: FindClient;
-  /** Whether a client may have the address of a document as its id. */
-  readonly hasClientDocuments: boolean;
-  readonly clientRegistration: ClientRegistration;
   readonly grants: Grants;
   readonly grantStore: GrantStore;
   readonly keys: SigningKeys;
-  readonly refreshGraceMs: number;
 }
 
 interface OAuthOptions {
+  readonly config: Config;
   readonly cells: readonly CellAddress[];
-  readonly authUrl: string;
-  /** AUTH_SECRET_KEY. */
-  readonly secretKey: string;
-  readonly keyRotationMs: number;
-  readonly refreshGraceMs: number;
-  readonly hasClientDocuments: boolean;
-  readonly clientRegistration: ClientRegistration;
   readonly knex: Knex;
   readonly record: SecurityRecord;
   readonly revoke: RevocationSender;
   readonly log: Logger;
 }
 
-export function openOAuth({ cells, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
+export function openOAuth({ config, cells, knex, record, revoke, log }: OAuthOptions): OAuth {
+  const { authUrl, hasClientDocuments, clientRegistration, refreshGraceMs } = config;
   const store = grantStore(knex);
   const clients = clientStore(knex);
   return {
@@ -59,29 +48,25 @@ export function openOAuth({ cells, authUrl, knex, record, revoke, log, ...option
     resources: new Resources(cells, authUrl),
     clients,
     record,
-    findClient: options.hasClientDocuments
-      ? finderWithDocuments(clients, options.clientRegistration)
+    findClient: hasClientDocuments
+      ? finderWithDocuments(clients, clientRegistration)
       : (clientId) => clients.find(clientId),
-    hasClientDocuments: options.hasClientDocuments,
-    clientRegistration: options.clientRegistration,
+    hasClientDocuments,
+    clientRegistration,
+    refreshGraceMs,
     grants: openGrants({ store, record, revoke, log }),
     grantStore: store,
     keys: openSigningKeys({
       store: signingKeyStore(knex),
-      secretKeys: parseSecretKeys(options.secretKey),
-      rotationMs: options.keyRotationMs,
+      secretKeys: parseSecretKeys(config.secretKey),
+      rotationMs: config.keyRotationMs,
     }),
-    refreshGraceMs: options.refreshGraceMs,
   };
 }
 
-function publicNetwork(): ConnectOptions {
-  return { guard: addressGuard(), resolver: openResolver({ servers: [] }) };
-}
-
 /** Where registration is closed, the document of a client counts when an operator has listed its address. */
-function finderWithDocuments(clients: ClientStore, registration: ClientRegistration): FindClient {
-  const documents = openClientDocuments(publicNetwork());
+function finderWithDocuments(clients: ClientStore, registration: Config['clientRegistration']): FindClient {
+  const documents = openClientDocuments({ guard: addressGuard(), resolver: openResolver({ servers: [] }) });
   return async (clientId, sender) => {
     if (!isDocumentAddress(clientId)) return clients.find(clientId);
     const isAllowed = registration === 'open' || (await clients.isByOperator(clientId));

@@ -312,20 +312,6 @@ button.link:hover {
   border-width: 0 2px 2px 0;
   transform: rotate(42deg);
 }
-dl.facts {
-  display: grid;
-  grid-template-columns: max-content 1fr;
-  gap: 6px 16px;
-  margin: 0 0 4px;
-  font-size: 14.5px;
-}
-dl.facts dt {
-  color: var(--quiet);
-}
-dl.facts dd {
-  margin: 0;
-  overflow-wrap: anywhere;
-}
 .foot {
   margin: 22px 0 0;
   padding-top: 16px;

@@ -1,5 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { pagesOf } from '../domain/pages.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 
 /** One thing that is stored of a person. */
@@ -20,18 +21,10 @@ const LOWEST = '00000000-0000-0000-0000-000000000000';
 /** What this service stores of a person, in pages. Without hashes and other things that only the service can use. */
 export async function* ownPersonalData(knex: Knex, userId: string): AsyncGenerator<PersonalDatum> {
   for (const { type, sql } of SOURCES) {
-    let after = LOWEST;
-    for (;;) {
-      const page = await rows<{ key: string; data: object }>(knex, `${sql} limit ${PAGE}`, {
-        userId,
-        after,
-        issuer: ACCOUNT_ISSUER,
-      });
-      for (const { data } of page) yield { type, ...data };
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) break;
-      after = last.key;
-    }
+    const pages = pagesOf<{ key: string; data: object }>(PAGE, (last) =>
+      rows(knex, `${sql} limit ${PAGE}`, { userId, after: last?.key ?? LOWEST, issuer: ACCOUNT_ISSUER }),
+    );
+    for await (const page of pages) for (const { data } of page) yield { type, ...data };
   }
 }
 
