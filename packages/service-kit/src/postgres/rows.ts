@@ -12,3 +12,8 @@ export async function rows<T>(knex: Knex, sql: string, bindings: Bindings = {}):
     throw faultOfSqlState(cause) ?? cause;
   }
 }
+
+/** The first row of a statement; null without one. */
+export async function firstRow<T>(knex: Knex, sql: string, bindings: Bindings = {}): Promise<T | null> {
+  return (await rows<T>(knex, sql, bindings))[0] ?? null;
+}

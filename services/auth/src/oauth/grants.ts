@@ -118,5 +118,5 @@ export async function endAllGrantsOf(
   act: EndContext,
   { userId, reason, visitor }: { readonly userId: string; readonly reason: string; readonly visitor: Visitor },
 ): Promise<boolean> {
-  return (await end(act, bySystem(reason, visitor), (grants) => grants.revokeAllOf(userId))).length > 0;
+  return (await end(act, bySystem(reason, visitor), (grants) => grants.revokeAllOf([userId]))).length > 0;
 }

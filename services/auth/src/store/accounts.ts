@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /**
@@ -37,14 +37,10 @@ const COLUMNS = `id, shown_email as email, name, email_verified as "emailVerifie
 export function accountStore(knex: Knex): AccountStore {
   return {
     // Unique index accounts (email).
-    findByEmail: async (comparableEmail) => {
-      const sql = `select ${COLUMNS} from auth.accounts where email = :comparableEmail`;
-      return (await rows<Account>(knex, sql, { comparableEmail }))[0] ?? null;
-    },
-    find: async (id) => {
-      if (id === null) return null;
-      return (await rows<Account>(knex, `select ${COLUMNS} from auth.accounts where id = :id`, { id }))[0] ?? null;
-    },
+    findByEmail: (comparableEmail) =>
+      firstRow(knex, `select ${COLUMNS} from auth.accounts where email = :comparableEmail`, { comparableEmail }),
+    find: async (id) =>
+      id === null ? null : firstRow(knex, `select ${COLUMNS} from auth.accounts where id = :id`, { id }),
     insert: async ({ id, comparableEmail, email, name, emailVerified, passwordHash }) => {
       const sql = `insert into auth.accounts (id, email, shown_email, name, email_verified, password_hash)
         values (:id, :comparableEmail, :email, :name, :emailVerified, :passwordHash)

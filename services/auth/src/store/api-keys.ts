@@ -1,7 +1,8 @@
 import { LIMITS, type ApiKey, type KeyMaker, type KeyPermissions } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 import { isEnabledSql } from './disabled-people.ts';
 
 export interface NewStoredKey {
@@ -73,8 +74,6 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' |
 
 /** Any constant: keeps the locks of people apart from other advisory locks. */
 const CREATE_LOCK = 7_368_032;
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
 const REVOKED_KEY = `id, user_id as "userId", label, key_prefix as "keyPrefix", workspace_id as "workspaceId"`;
 const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefix", k.permissions,
   k.workspace_id as "workspaceId", k.expires_at as "expiresAt", k.created_at as "createdAt",
@@ -104,12 +103,11 @@ export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPer
     },
     revokeWithMade: (userId, id) => revokeKeyWithMade(knex, userId, id),
     // Unique index api_keys (token_hash).
-    findLive: async (tokenHash) => {
+    findLive: (tokenHash) => {
       const sql = `select id, user_id as "userId", permissions, workspace_id as "workspaceId", expires_at as "expiresAt"
         from auth.api_keys k where token_hash = :hash and revoked_at is null
           and (expires_at is null or expires_at > now()) and ${isEnabledSql('k.user_id')}`;
-      const [found] = await rows<LiveKey>(knex, sql, { hash: Buffer.from(tokenHash, 'hex') });
-      return found ?? null;
+      return firstRow(knex, sql, { hash: Buffer.from(tokenHash, 'hex') });
     },
     recordUse: async (ids, intervalMs) => {
       const sql = `update auth.api_keys set last_used_at = now()
@@ -117,12 +115,10 @@ export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPer
       await rows(knex, sql, { ids, seconds: intervalMs / 1000 });
     },
     // Indexes api_keys (revoked_at) and (made_by_key).
-    deleteRevoked: async () => {
-      const sql = `delete from auth.api_keys where id in (
-          select k.id from auth.api_keys k where k.revoked_at < now() - make_interval(secs => :kept)
-            and not exists (select from auth.api_keys made where made.made_by_key = k.id) limit :most)
-        returning id`;
-      return (await rows(knex, sql, { kept: AUTH_LIMITS.apiKeyRevokedKeptMs / 1000, most: DELETED_MAX })).length;
+    deleteRevoked: () => {
+      const where = `t.revoked_at < now() - make_interval(secs => :kept)
+        and not exists (select from auth.api_keys made where made.made_by_key = t.id)`;
+      return deleteSome(knex, { table: 'api_keys', where }, { kept: AUTH_LIMITS.apiKeyRevokedKeptMs / 1000 });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /** A workspace and the cell that has it. */
@@ -33,14 +33,12 @@ export interface CellStore {
 export function cellStore(knex: Knex): CellStore {
   const PLACED = `workspace_id as "workspaceId", url_key as "urlKey", shard`;
   return {
-    find: async (workspaceId) => {
-      const sql = `select ${PLACED} from auth.workspace_cells where workspace_id = :workspaceId`;
-      return (await rows<PlacedWorkspace>(knex, sql, { workspaceId }))[0] ?? null;
-    },
-    findByUrlKey: async (urlKey) => {
+    find: (workspaceId) =>
+      firstRow(knex, `select ${PLACED} from auth.workspace_cells where workspace_id = :workspaceId`, { workspaceId }),
+    findByUrlKey: (urlKey) => {
       const sql = `select ${PLACED}, claimed_at > now() - interval '${CLAIM_MINUTES} minutes' as "isNew"
         from auth.workspace_cells where url_key = :urlKey`;
-      return (await rows<PlacedWorkspace & { isNew: boolean }>(knex, sql, { urlKey }))[0] ?? null;
+      return firstRow(knex, sql, { urlKey });
     },
     add: async (workspaces) => {
       const sql = `insert into auth.workspace_cells (workspace_id, url_key, shard)

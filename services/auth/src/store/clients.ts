@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { OperatorClient } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
@@ -63,11 +63,10 @@ export function clientStore(knex: Knex): ClientStore {
       if (network !== null) await deleteExcessRows(knex, UNUSED, id);
       return made.createdAt;
     },
-    find: async (id) => {
+    find: (id) => {
       const sql = `select id, secret_hash as "secretHash", name, redirect_uris as "redirectUris", auth_method as "authMethod",
         grant_types as "grantTypes", application_type as "applicationType" from auth.clients where id = :id`;
-      const [found] = await rows<Client>(knex, sql, { id });
-      return found ?? null;
+      return firstRow(knex, sql, { id });
     },
     isByOperator: async (id) =>
       (await rows(knex, `select from auth.clients where id = :id and by_operator`, { id })).length > 0,

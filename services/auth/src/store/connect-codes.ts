@@ -1,5 +1,5 @@
 import type { KeyPermissions } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -56,7 +56,7 @@ export function connectCodeStore(knex: Knex): ConnectCodeStore {
           now() + make_interval(secs => :seconds))`;
       await rows(knex, sql, { hash, ...code, seconds: lifeMs / 1000 });
     },
-    use: async (hash, challenge) => {
+    use: (hash, challenge) => {
       const sql = `update auth.connect_codes c
         set uses = case when c.uses = 0 or c.challenge = :challenge then least(c.uses + 1, 2) else c.uses end
         where c.hash = :hash
@@ -64,7 +64,7 @@ export function connectCodeStore(knex: Knex): ConnectCodeStore {
           c.user_id as "userId", c.session_id as "sessionId", c.challenge = :challenge as "isVerified",
           c.expires_at > now() and exists (select from auth.sessions s where s.id = c.session_id) as "isLive",
           c.uses, c.key_id as "keyId"`;
-      return (await rows<ConnectCodeUse>(knex, sql, { hash, challenge }))[0] ?? null;
+      return firstRow(knex, sql, { hash, challenge });
     },
     keepKey: async (hash, keyId) => {
       const sql = `update auth.connect_codes set key_id = :keyId where hash = :hash returning uses`;

@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 
@@ -32,9 +32,9 @@ export function disabledPeople(knex: Knex): DisabledPeople {
       const sql = `delete from auth.disabled_people where user_id = :userId and erased_at is null returning id`;
       return (await rows(knex, sql, { userId })).length > 0;
     },
-    find: async (userId) => {
+    find: (userId) => {
       const sql = `select erased_at is not null as "isErased" from auth.disabled_people where user_id = :userId`;
-      return (await rows<{ isErased: boolean }>(knex, sql, { userId }))[0] ?? null;
+      return firstRow(knex, sql, { userId });
     },
     // What belongs to an account is deleted with it, codes with their grants.
     erase: async (userId) => {

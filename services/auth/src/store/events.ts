@@ -3,9 +3,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { SecurityEvent, StoredEvent } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
+import { deleteSome } from './delete-some.ts';
 
 export interface EventPage {
   /** The id of the event that the page ends before; none for the newest. */
@@ -61,10 +59,7 @@ export function eventStore(knex: Knex): EventStore {
       return rows<StoredEvent>(knex, sql, { userId, before, limit });
     },
     // Index events (at).
-    deleteOlder: async (days) => {
-      const sql = `delete from auth.events where id in (select id from auth.events
-        where at < now() - make_interval(days => :days) order by at limit ${DELETED_MAX}) returning id`;
-      return (await rows(knex, sql, { days })).length;
-    },
+    deleteOlder: (days) =>
+      deleteSome(knex, { table: 'events', where: 'at < now() - make_interval(days => :days) order by at' }, { days }),
   };
 }

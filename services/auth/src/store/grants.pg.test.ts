@@ -106,7 +106,7 @@ describe('the store of grants', () => {
     );
     assert.deepEqual(await grants.resolve(id), { userId, clientId: 'c', scopes: ['read'], workspaceId: null });
     assert.deepEqual(await grants.revoke(randomUUID(), id), []);
-    assert.deepEqual(await grants.revokeAllOf(userId), [ended({ id, userId })]);
+    assert.deepEqual(await grants.revokeAllOf([userId]), [ended({ id, userId })]);
     assert.deepEqual(await grants.revoke(userId, id), []);
     assert.deepEqual([await grants.listOf(userId), await grants.resolve(id)], [[], null]);
   });
@@ -222,7 +222,7 @@ describe('the store of grants', () => {
     const held = await knex.transaction();
     const locked = `select id from auth.grants where id = :id for update nowait`;
     await held.raw(locked, { id: low });
-    const revoking = grants.revokeAllOf(userId);
+    const revoking = grants.revokeAllOf([userId]);
     await eventually(async () => {
       const waiting = await rows(
         knex,

@@ -1,9 +1,10 @@
 import type { GrantScope, ResolvedGrant } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
+import { deleteSome } from './delete-some.ts';
 import { isEnabledSql } from './disabled-people.ts';
 
 export interface NewGrant {
@@ -97,7 +98,7 @@ export interface GrantStore {
   /** Revokes the grants of a person that were used longest ago, beyond AUTH_LIMITS.grantsPerPersonMax. */
   revokeExcess(userId: string): Promise<RevokedGrant[]>;
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
-  revokeAllOf(userId: string): Promise<RevokedGrant[]>;
+  revokeAllOf(userIds: readonly string[]): Promise<RevokedGrant[]>;
   revokeOfClient(clientId: string): Promise<RevokedGrant[]>;
   /** Revokes a grant that is limited to the workspace. */
   revokeIn(workspaceId: string, id: string): Promise<RevokedGrant[]>;
@@ -111,8 +112,6 @@ export interface GrantStore {
   deleteEnded(): Promise<number>;
 }
 
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
 /** Each is a message to all replicas. */
 const REVOKED_AT_ONCE = 2_000;
 const TOKEN_GRANT = `g.id, g.user_id as "userId", g.client_id as "clientId", g.scopes, g.resources`;
@@ -143,23 +142,17 @@ export function grantStore(knex: Knex): GrantStore {
         insert into auth.codes (hash, grant_id, redirect_uri, challenge, expires_at)
         select :hash, id, :redirectUri, :challenge, expires_at from granted returning grant_id`;
       const grant = { id, userId, sessionId, clientId, clientName, scopes, resources, signedInAt, workspaceId, endsAt };
-      return (
-        (await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(AUTH_LIMITS.codeMs) })).length >
-        0
-      );
+      const code = { redirectUri, challenge, hash, life: seconds(AUTH_LIMITS.codeMs) };
+      return (await rows(knex, sql, { ...grant, ...code })).length > 0;
     },
-    findByCode: async (hash) => {
+    findByCode: (hash) => {
       const sql = `select ${TOKEN_GRANT}, c.redirect_uri as "redirectUri", c.challenge
         from auth.codes c join auth.grants g on g.id = c.grant_id where c.hash = :hash`;
-      const [found] = await rows<CodeGrant>(knex, sql, { hash });
-      return found ?? null;
+      return firstRow(knex, sql, { hash });
     },
     // Index grants (refresh_family).
-    findByRefreshToken: async ({ family }) => {
-      const sql = `select ${TOKEN_GRANT} from auth.grants g where g.refresh_family = :family`;
-      const [found] = await rows<TokenGrant>(knex, sql, { family });
-      return found ?? null;
-    },
+    findByRefreshToken: ({ family }) =>
+      firstRow(knex, `select ${TOKEN_GRANT} from auth.grants g where g.refresh_family = :family`, { family }),
     exchange: (codeHash, refresh) => exchangeCode(knex, codeHash, refresh),
     rotate: (rotation) => rotateRefreshToken(knex, rotation),
     revokeOfUsedCode: (hash) => {
@@ -175,19 +168,22 @@ export function grantStore(knex: Knex): GrantStore {
       return revokeWhere(knex, `id in (${excess})`, { userId });
     },
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
-    revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
+    revokeAllOf: (userIds) => revokeWhere(knex, 'user_id = any(cast(:userIds as uuid[]))', { userIds }),
     // Index grants (client_id).
     revokeOfClient: (clientId) => revokeWhere(knex, 'client_id = :clientId', { clientId }),
     revokeIn: (workspaceId, id) => revokeWhere(knex, 'id = :id and workspace_id = :workspaceId', { workspaceId, id }),
     revokeOfAccounts: () => revokeWhere(knex, `id in (${OF_ACCOUNTS})`, { issuer: ACCOUNT_ISSUER }),
     listOf: (userId) => listGrants(knex, userId),
-    resolve: async (id) => {
+    resolve: (id) => {
       const sql = `select g.user_id as "userId", g.client_id as "clientId", g.scopes, g.workspace_id as "workspaceId"
         from auth.grants g where g.id = :id and ${IN_FORCE} and ${isEnabledSql('g.user_id')}`;
-      const [found] = await rows<ResolvedGrant>(knex, sql, { id });
-      return found ?? null;
+      return firstRow(knex, sql, { id });
     },
-    deleteEnded: () => deleteEnded(knex),
+    // Indexes grants (expires_at) and (revoked_at, id).
+    deleteEnded: () => {
+      const where = `(expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life))`;
+      return deleteSome(knex, { table: 'grants', where }, { life: seconds(AUTH_LIMITS.accessTokenMs) });
+    },
   };
 }
 
@@ -199,14 +195,6 @@ function listGrants(knex: Knex, userId: string): Promise<ListedGrant[]> {
     from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
     order by g.created_at desc, g.id limit ${AUTH_LIMITS.grantsPerPersonMax}`;
   return rows<ListedGrant>(knex, sql, { userId });
-}
-
-/** Indexes grants (expires_at) and (revoked_at, id). */
-async function deleteEnded(knex: Knex): Promise<number> {
-  const sql = `delete from auth.grants where id in (select id from auth.grants
-    where expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life)
-    limit :most for update skip locked) returning id`;
-  return (await rows(knex, sql, { life: seconds(AUTH_LIMITS.accessTokenMs), most: DELETED_MAX })).length;
 }
 
 /** The update of the code decides: a second one waits for the first and then finds `used_at` set. */
@@ -226,8 +214,7 @@ async function exchangeCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | n
   const life = seconds(AUTH_LIMITS.accessTokenMs);
   const values =
     refresh === null ? { hash, life } : { hash, family: refresh.family, refreshHash: refresh.hash, ...ENDS };
-  const [exchanged] = await rows<{ expiresAt: Date }>(knex, sql, values);
-  return exchanged?.expiresAt ?? null;
+  return (await firstRow<{ expiresAt: Date }>(knex, sql, values))?.expiresAt ?? null;
 }
 
 /**
@@ -242,19 +229,18 @@ async function rotateRefreshToken(
       refresh_hash = :nextHash, refresh_predecessor = :hash, refresh_nonce = :nonce
     where g.refresh_family = :family and g.refresh_hash = :hash and ${IN_FORCE}
     returning g.refresh_nonce as nonce, g.expires_at as "expiresAt"`;
-  const [rotated] = await rows<Rotated>(knex, sql, { family, hash, nextHash, nonce, ...ENDS });
-  if (rotated !== undefined || graceMs === 0) return rotated ?? null;
+  const rotated = await firstRow<Rotated>(knex, sql, { family, hash, nextHash, nonce, ...ENDS });
+  if (rotated !== null || graceMs === 0) return rotated;
   const repeat = `select g.refresh_nonce as nonce, g.expires_at as "expiresAt" from auth.grants g
     where g.refresh_family = :family and g.refresh_predecessor = :hash
       and g.refreshed_at > now() - make_interval(secs => :grace) and ${IN_FORCE}`;
-  const [repeated] = await rows<Rotated>(knex, repeat, { family, hash, grace: seconds(graceMs) });
-  return repeated ?? null;
+  return firstRow(knex, repeat, { family, hash, grace: seconds(graceMs) });
 }
 
 function revokeWhere(
   knex: Knex,
   condition: string,
-  bindings: Readonly<Record<string, string | Buffer>>,
+  bindings: Readonly<Record<string, string | readonly string[] | Buffer>>,
 ): Promise<RevokedGrant[]> {
   const sql = `with ended as (
       select id from auth.grants where ${condition} and revoked_at is null order by id for update

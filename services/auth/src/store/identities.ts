@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
@@ -43,12 +43,11 @@ export interface IdentityStore {
 
 export function identityStore(knex: Knex): IdentityStore {
   return {
-    find: async (identity) => {
+    find: (identity) => {
       const sql = `select user_id as "userId", email, email_verified as "emailVerified",
         person_created_at is not null as "hasPerson", ${isEnabledSql('i.user_id')} as "isEnabled"
         from auth.identities i where identity_hash = :hash`;
-      const [found] = await rows<StoredIdentity>(knex, sql, { hash: hashOf(identity) });
-      return found ?? null;
+      return firstRow(knex, sql, { hash: hashOf(identity) });
     },
     claim: async (identity, userId, { email, emailVerified }) => {
       const { issuer, subject } = identity;
@@ -62,7 +61,7 @@ export function identityStore(knex: Knex): IdentityStore {
         on conflict (identity_hash) do nothing`;
       await rows(knex, sql, { hash, issuer, subject, userId, email, emailVerified });
       const select = `select user_id as "userId" from auth.identities where identity_hash = :hash`;
-      const [winner] = await rows<{ userId: string }>(knex, select, { hash });
+      const winner = await firstRow<{ userId: string }>(knex, select, { hash });
       if (!winner && isAccount) throw new Fault('forbidden', { message: 'This account does not exist any more.' });
       if (!winner) throw new Error('An identity vanished between its claim and its reading');
       return winner.userId;

@@ -1,7 +1,8 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 
 export type LinkKind = 'reset' | 'take-back' | 'verify' | 'change' | 'stop-change' | 'registration' | 'invitation';
 
@@ -49,8 +50,6 @@ export interface MailLinkStore {
   deleteEnded(): Promise<number>;
 }
 
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
 const STATE = `case when used_at is not null then 'used' when replaced_at is not null then 'replaced'
   when expires_at <= now() then 'expired' else 'open' end`;
 const COLUMNS = `id, kind, account_id as "accountId", address, browser_hash as "browserHash", ${STATE} as state,
@@ -79,11 +78,11 @@ export function mailLinkStore(knex: Knex): MailLinkStore {
     },
     // Unique index mail_links (hash).
     find: async (hash) =>
-      linkOf((await rows<LinkRow>(knex, `select ${COLUMNS} from auth.mail_links where hash = :hash`, { hash }))[0]),
+      linkOf(await firstRow(knex, `select ${COLUMNS} from auth.mail_links where hash = :hash`, { hash })),
     use: async (hash, kind) => {
       const sql = `update auth.mail_links set used_at = now() where hash = :hash and kind = :kind
           and used_at is null and replaced_at is null and expires_at > now() returning ${COLUMNS}`;
-      return linkOf((await rows<LinkRow>(knex, sql, { hash, kind }))[0]);
+      return linkOf(await firstRow(knex, sql, { hash, kind }));
     },
     endAfterStop: async (accountId, hash) => {
       const sql = `update auth.mail_links set replaced_at = now()
@@ -92,11 +91,9 @@ export function mailLinkStore(knex: Knex): MailLinkStore {
       await rows(knex, sql, { accountId, hash });
     },
     // Index mail_links (expires_at).
-    deleteEnded: async () => {
-      const sql = `delete from auth.mail_links where id in (select id from auth.mail_links
-        where expires_at < now() - make_interval(secs => :kept) limit :most for update skip locked) returning id`;
-      const kept = AUTH_LIMITS.endedLinkKeptMs / 1000;
-      return (await rows(knex, sql, { kept, most: DELETED_MAX })).length;
+    deleteEnded: () => {
+      const where = 'expires_at < now() - make_interval(secs => :kept)';
+      return deleteSome(knex, { table: 'mail_links', where }, { kept: AUTH_LIMITS.endedLinkKeptMs / 1000 });
     },
   };
 }
@@ -106,8 +103,8 @@ interface LinkRow extends Omit<MailLink, 'content'> {
   readonly keyId: string | null;
 }
 
-function linkOf(row: LinkRow | undefined): MailLink | null {
-  if (row === undefined) return null;
+function linkOf(row: LinkRow | null): MailLink | null {
+  if (row === null) return null;
   const { sealed, keyId, ...link } = row;
   return { ...link, content: sealed === null || keyId === null ? null : { sealed, keyId } };
 }

@@ -1,7 +1,8 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 
 export interface NewStoredMail extends SealedSecret {
   readonly id: string;
@@ -56,8 +57,6 @@ export interface MailStore {
   deleteEnded(): Promise<number>;
 }
 
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
 const IS_ATTEMPT = `id = :id and attempts = :attempts and state = 'waiting'`;
 
 export function mailStore(knex: Knex): MailStore {
@@ -71,13 +70,13 @@ export function mailStore(knex: Knex): MailStore {
       return (await rows(knex, sql, { ...mail, ...values })).length > 0;
     },
     // Index mails (next_at) of those that wait. A locked one is being claimed by another replica.
-    claim: async (leaseMs) => {
+    claim: (leaseMs) => {
       const sql = `update auth.mails set attempts = attempts + 1, next_at = now() + make_interval(secs => :seconds)
         where id = (select id from auth.mails where state = 'waiting' and next_at <= now()
           order by next_at limit 1 for update skip locked)
         returning id, kind, recipient, user_id as "userId", content as sealed, sealed_with as "keyId", attempts,
           created_at as "createdAt"`;
-      return (await rows<ClaimedMail>(knex, sql, { seconds: leaseMs / 1000 }))[0] ?? null;
+      return firstRow(knex, sql, { seconds: leaseMs / 1000 });
     },
     rewrite: async ({ id, attempts }, { kind, recipient, sealed, keyId }) => {
       const sql = `update auth.mails set kind = :kind, recipient = :recipient, content = :sealed, sealed_with = :keyId where ${IS_ATTEMPT}`;
@@ -100,25 +99,24 @@ export function mailStore(knex: Knex): MailStore {
       const seconds = outcome.state === 'failed' ? outcome.retryAfterMs / 1000 : 0;
       const values = { id, attempts, reason, seconds, ...(state === 'failed' ? {} : { state }) };
       type Ended = Awaited<ReturnType<MailStore['finish']>>;
-      return (await rows<{ state: NonNullable<Ended> }>(knex, sql, values))[0]?.state ?? null;
+      return (await firstRow<{ state: NonNullable<Ended> }>(knex, sql, values))?.state ?? null;
     },
     // Index mails (user_id, created_at).
     countOf: async (userId, withinMs) => {
       const sql = `select count(*)::integer as n from auth.mails
         where user_id = :userId and created_at > now() - make_interval(secs => :seconds)`;
-      return (await rows<{ n: number }>(knex, sql, { userId, seconds: withinMs / 1000 }))[0]?.n ?? 0;
+      return (await firstRow<{ n: number }>(knex, sql, { userId, seconds: withinMs / 1000 }))?.n ?? 0;
     },
     backlog: async () => {
       const sql = `select count(*)::integer as waiting,
           coalesce(extract(epoch from now() - min(created_at)), 0)::float as "oldestSeconds"
         from auth.mails where state = 'waiting'`;
-      return (await rows<MailBacklog>(knex, sql))[0] ?? { waiting: 0, oldestSeconds: 0 };
+      return (await firstRow<MailBacklog>(knex, sql)) ?? { waiting: 0, oldestSeconds: 0 };
     },
     // Index mails (ended_at).
-    deleteEnded: async () => {
-      const sql = `delete from auth.mails where id in (select id from auth.mails where state <> 'waiting'
-        and ended_at < now() - make_interval(secs => :kept) limit :most for update skip locked) returning id`;
-      return (await rows(knex, sql, { kept: AUTH_LIMITS.endedMailKeptMs / 1000, most: DELETED_MAX })).length;
+    deleteEnded: () => {
+      const where = `state <> 'waiting' and ended_at < now() - make_interval(secs => :kept)`;
+      return deleteSome(knex, { table: 'mails', where }, { kept: AUTH_LIMITS.endedMailKeptMs / 1000 });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { GIVING_UP, type MoveStep } from '../domain/move-steps.ts';
 
@@ -38,11 +38,11 @@ type NewMove = Pick<StoredMove, 'id' | 'workspaceId' | 'name' | 'urlKey' | 'sour
 interface MoveAdvance {
   readonly step: MoveStep;
   readonly at: MovePlace;
-  readonly records: number;
+  readonly records?: number;
   readonly problem: string | null;
-  readonly isEnded: boolean;
+  readonly isEnded?: boolean;
   /** `begins`: changes are refused from now on. `ends`: not any more. */
-  readonly holding: 'begins' | 'ends' | null;
+  readonly holding?: 'begins' | 'ends' | null;
 }
 
 export interface MoveStore {
@@ -71,8 +71,7 @@ export function moveStore(knex: Knex): MoveStore {
         on conflict (workspace_id) where ended_at is null do nothing returning id`;
       return (await rows(knex, sql, { ...move })).length > 0;
     },
-    find: async (id) =>
-      (await rows<StoredMove>(knex, `select ${MOVE} from auth.moves where id = :id`, { id }))[0] ?? null,
+    find: (id) => firstRow(knex, `select ${MOVE} from auth.moves where id = :id`, { id }),
     // Index moves_created_at_idx.
     list: ({ after, limit }) => {
       const sql = `select ${MOVE} from auth.moves where cast(:after as uuid) is null
@@ -85,21 +84,13 @@ export function moveStore(knex: Knex): MoveStore {
       const sql = `update auth.moves set is_cancelled = true where id = :id and step = any(:steps) returning id`;
       return (await rows(knex, sql, { id, steps: GIVING_UP })).length > 0;
     },
-    advance: async ({ id, step: was }, { step, at, records, problem, isEnded, holding }) => {
+    advance: async ({ id, step: was }, { step, at, records = 0, problem, isEnded = false, holding = null }) => {
       const sql = `update auth.moves set step = :step, at = cast(:at as jsonb), records = records + :records, problem = :problem,
           ended_at = case when :isEnded then now() end,
           held_at = case :holding when 'begins' then coalesce(held_at, clock_timestamp()) when 'ends' then null else held_at end
         where id = :id and step = :was and ended_at is null and not (is_cancelled and cast(:step as text) = 'switch')`;
-      await rows(knex, sql, {
-        id,
-        was,
-        step,
-        at: JSON.stringify(at),
-        records,
-        problem,
-        isEnded,
-        holding: holding ?? '',
-      });
+      const values = { step, at: JSON.stringify(at), records, problem, isEnded, holding: holding ?? '' };
+      await rows(knex, sql, { id, was, ...values });
     },
   };
 }

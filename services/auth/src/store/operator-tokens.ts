@@ -1,4 +1,4 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 export interface OperatorToken {
@@ -26,12 +26,8 @@ const USE_SECONDS = 60;
 export function operatorTokenStore(knex: Knex): OperatorTokenStore {
   return {
     insert: async ({ id, tokenHash, label }) => {
-      const hash = Buffer.from(tokenHash, 'hex');
-      await rows(knex, `insert into auth.operator_tokens (id, token_hash, label) values (:id, :hash, :label)`, {
-        id,
-        hash,
-        label,
-      });
+      const sql = `insert into auth.operator_tokens (id, token_hash, label) values (:id, :hash, :label)`;
+      await rows(knex, sql, { id, hash: Buffer.from(tokenHash, 'hex'), label });
     },
     // Unique index operator_tokens (token_hash). Both parts of the statement read the same snapshot.
     use: async (tokenHash) => {
@@ -40,14 +36,13 @@ export function operatorTokenStore(knex: Knex): OperatorTokenStore {
             and (last_used_at is null or last_used_at < now() - make_interval(secs => ${USE_SECONDS}))
         )
         select id from auth.operator_tokens where token_hash = :hash and revoked_at is null`;
-      return (await rows<{ id: string }>(knex, sql, { hash: Buffer.from(tokenHash, 'hex') }))[0]?.id ?? null;
+      return (await firstRow<{ id: string }>(knex, sql, { hash: Buffer.from(tokenHash, 'hex') }))?.id ?? null;
     },
-    list: () =>
-      rows<OperatorToken>(
-        knex,
-        `select id, label, created_at as "createdAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt"
-          from auth.operator_tokens order by created_at desc, id`,
-      ),
+    list: () => {
+      const sql = `select id, label, created_at as "createdAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt"
+        from auth.operator_tokens order by created_at desc, id`;
+      return rows(knex, sql);
+    },
     revoke: async (id) => {
       const sql = `update auth.operator_tokens set revoked_at = now() where id = :id and revoked_at is null returning id`;
       return (await rows(knex, sql, { id })).length > 0;

@@ -1,7 +1,8 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 export type PendingKind = 'authorization' | 'provider' | 'connect' | 'factor' | 'totp';
@@ -54,22 +55,21 @@ export function pendingRequestStore(knex: Knex): PendingRequestStore {
       const values = { content: JSON.stringify(content), clientId, network: widerNetwork(network), seconds };
       await rows(knex, sql, { idHash, kind, browserHash, ...values });
       // Index pending_requests (expires_at).
-      const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
-        where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;
-      await rows(knex, deleteExpired);
+      const where = 'expires_at <= now() order by expires_at';
+      await deleteSome(knex, { table: 'pending_requests', key: 'id_hash', where, most: DELETED_AT_ONCE });
       await deleteExcessRows(knex, WAITING, idHash);
     },
     find: async <T>({ idHash, kind, browserHash }: PendingKey) => {
       const sql = `select content from auth.pending_requests where ${IS_MEANT}`;
-      return parse(await rows(knex, sql, { idHash, kind, browserHash })) as T | null;
+      return parse(await firstRow(knex, sql, { idHash, kind, browserHash })) as T | null;
     },
     take: async <T>({ idHash, kind, browserHash }: PendingKey) => {
       const sql = `delete from auth.pending_requests where ${IS_MEANT} returning content`;
-      return parse(await rows(knex, sql, { idHash, kind, browserHash })) as T | null;
+      return parse(await firstRow(knex, sql, { idHash, kind, browserHash })) as T | null;
     },
   };
 }
 
-function parse([row]: { content: string }[]): unknown {
-  return row === undefined ? null : JSON.parse(row.content);
+function parse(row: { content: string } | null): unknown {
+  return row === null ? null : JSON.parse(row.content);
 }

@@ -41,6 +41,6 @@ export async function resetPassword(
     await revokeAllKeysOf(transaction, userId);
   }
   await endSessionsOf(transaction, userId);
-  await grantStore(transaction).revokeAllOf(userId);
+  await grantStore(transaction).revokeAllOf([userId]);
   return endsHolder ? 'holder-ended' : 'reset';
 }

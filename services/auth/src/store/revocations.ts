@@ -1,5 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { timeSql } from './person-states.ts';
 
 /** A place in the list of revoked credentials, which is ordered by time and id. */
 export interface RevocationPlace {
@@ -28,15 +29,13 @@ export interface RevocationReads {
 export function revocationReads(knex: Knex): RevocationReads {
   return {
     list: async (after, limit) => {
-      const [clock] = await rows<{ at: string }>(knex, `select ${timeText('clock_timestamp()')} as at`);
+      const [clock] = await rows<{ at: string }>(knex, `select ${timeSql('clock_timestamp()', 'US')} as at`);
       if (clock === undefined) throw new Error('a select without a table has one row');
       if (after === null) return { at: clock.at, credentials: [] };
       return { at: clock.at, credentials: await rows(knex, REVOKED, { ...after, limit }) };
     },
   };
 }
-
-const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 const AFTER = `revoked_at >= cast(:since as timestamptz)
   and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid)) order by revoked_at, id limit :limit`;
@@ -48,5 +47,5 @@ const REVOKED = `with revoked as (
     union all (select id, user_id, revoked_at, true
       from (select id, user_id, disabled_at as revoked_at from auth.disabled_people) disabled where ${AFTER})
   )
-  select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt", is_all as "isAll" from revoked
+  select id, user_id as "userId", ${timeSql('revoked_at', 'US')} as "revokedAt", is_all as "isAll" from revoked
   order by revoked_at, id limit :limit`;

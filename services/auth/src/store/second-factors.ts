@@ -1,7 +1,9 @@
 import { Fault } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
+import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
+import { deleteSome } from './delete-some.ts';
 
 export interface Passkey {
   readonly id: string;
@@ -19,12 +21,6 @@ export interface NewPasskey extends Pick<
   'id' | 'accountId' | 'credentialId' | 'publicKey' | 'transports' | 'name'
 > {
   readonly signCount: number;
-}
-
-/** The secret of an authenticator app, at rest. */
-interface StoredTotp {
-  readonly sealed: Buffer;
-  readonly keyId: string;
 }
 
 /** What an account has besides its password. */
@@ -58,9 +54,9 @@ export interface SecondFactorStore {
   /** Removes a passkey, or without an id the authenticator app; with the last factor also the recovery codes. For a transaction. */
   remove(accountId: string, passkeyId: string | null): Promise<Removal>;
   /** The app of an account, with the time of the database. */
-  findTotp(accountId: string): Promise<(StoredTotp & { readonly atSeconds: number }) | null>;
+  findTotp(accountId: string): Promise<(SealedSecret & { readonly atSeconds: number }) | null>;
   /** Replaces the one before. */
-  setTotp(accountId: string, totp: StoredTotp, usedStep: number): Promise<void>;
+  setTotp(accountId: string, totp: SealedSecret, usedStep: number): Promise<void>;
   /** False when a code of this time step, or of a later one, was used. */
   useTotp(accountId: string, step: number): Promise<boolean>;
   /** In place of all codes before. */
@@ -124,7 +120,7 @@ export function secondFactorStore(
     condition: string,
     values: Readonly<Record<string, string | readonly string[]>> = {},
   ): Promise<boolean> =>
-    (await rows<{ isTrue: boolean }>(knex, `select ${condition} as "isTrue"`, values))[0]?.isTrue === true;
+    (await firstRow<{ isTrue: boolean }>(knex, `select ${condition} as "isTrue"`, values))?.isTrue === true;
   const isForAll = secondFactor === 'required';
   const mayBeRequired = isForAll ? 'true' : IS_REQUIRED_SOMEWHERE;
   const isRequiredOf = async (userId: string, isAsking: (shard: number) => boolean): Promise<boolean> => {
@@ -170,11 +166,8 @@ export function secondFactorStore(
       const sql = `insert into auth.used_challenges (hash, expires_at) select :hash, to_timestamp(:expiresAtSeconds)
         where to_timestamp(:expiresAtSeconds) > now() on conflict (hash) do nothing returning hash`;
       const isFirst = (await rows(knex, sql, { hash, expiresAtSeconds })).length > 0;
-      await rows(
-        knex,
-        `delete from auth.used_challenges where hash in (select hash from auth.used_challenges
-          where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`,
-      );
+      const where = 'expires_at <= now() order by expires_at';
+      await deleteSome(knex, { table: 'used_challenges', key: 'hash', where, most: DELETED_AT_ONCE });
       return isFirst;
     },
   };
@@ -182,17 +175,11 @@ export function secondFactorStore(
 
 /** Index passkeys (account_id). */
 export async function factorsOf(knex: Knex, accountId: string): Promise<FactorsOfAccount> {
-  const passkeys = await rows<Passkey>(
-    knex,
-    `select ${PASSKEY} from auth.passkeys p where p.account_id = :accountId order by p.created_at, p.id`,
-    { accountId },
-  );
-  const [other] = await rows<{ totpSince: Date | null; recoveryCodesLeft: number }>(
-    knex,
-    `select (select created_at from auth.totp where account_id = :accountId) as "totpSince",
-      (select count(*)::int from auth.recovery_codes where account_id = :accountId and used_at is null) as "recoveryCodesLeft"`,
-    { accountId },
-  );
+  const listed = `select ${PASSKEY} from auth.passkeys p where p.account_id = :accountId order by p.created_at, p.id`;
+  const passkeys = await rows<Passkey>(knex, listed, { accountId });
+  const sql = `select (select created_at from auth.totp where account_id = :accountId) as "totpSince",
+    (select count(*)::int from auth.recovery_codes where account_id = :accountId and used_at is null) as "recoveryCodesLeft"`;
+  const other = await firstRow<Omit<FactorsOfAccount, 'passkeys'>>(knex, sql, { accountId });
   return { passkeys, totpSince: other?.totpSince ?? null, recoveryCodesLeft: other?.recoveryCodesLeft ?? 0 };
 }
 
@@ -223,10 +210,8 @@ export async function removeAllFactors(knex: Knex, accountId: string): Promise<v
 function passkeyRows(knex: Knex): Pick<SecondFactorStore, 'findPasskey' | 'addPasskey' | 'usePasskey'> {
   return {
     // Unique index passkeys (credential_id).
-    findPasskey: async (credentialId) => {
-      const sql = `select ${PASSKEY} from auth.passkeys p where p.credential_id = :credentialId`;
-      return (await rows<Passkey>(knex, sql, { credentialId }))[0] ?? null;
-    },
+    findPasskey: (credentialId) =>
+      firstRow(knex, `select ${PASSKEY} from auth.passkeys p where p.credential_id = :credentialId`, { credentialId }),
     addPasskey: async ({ id, accountId, credentialId, publicKey, transports, name, signCount }, most) => {
       const sql = `insert into auth.passkeys (id, account_id, credential_id, public_key, sign_count, transports, name)
         select :id, :accountId, :credentialId, :publicKey, :signCount, :transports, :name
@@ -245,10 +230,10 @@ function passkeyRows(knex: Knex): Pick<SecondFactorStore, 'findPasskey' | 'addPa
 
 function totpRows(knex: Knex): Pick<SecondFactorStore, 'findTotp' | 'setTotp' | 'useTotp'> {
   return {
-    findTotp: async (accountId) => {
+    findTotp: (accountId) => {
       const sql = `select secret as sealed, sealed_with as "keyId", extract(epoch from now())::float8 as "atSeconds"
         from auth.totp where account_id = :accountId`;
-      return (await rows<StoredTotp & { atSeconds: number }>(knex, sql, { accountId }))[0] ?? null;
+      return firstRow(knex, sql, { accountId });
     },
     setTotp: async (accountId, { sealed, keyId }, usedStep) => {
       const sql = `insert into auth.totp (account_id, secret, sealed_with, last_step)

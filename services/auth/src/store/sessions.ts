@@ -1,7 +1,8 @@
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 import { isEnabledSql } from './disabled-people.ts';
 import { hasFactorSql } from './second-factors.ts';
 
@@ -102,7 +103,7 @@ export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore
   const isLive = hasAccounts ? IS_LIVE : `${IS_LIVE} and s.account_id is null`;
   return {
     // Unique index sessions (secret_hash). Both parts of the statement read the same snapshot.
-    find: async (secretHash, network = null) => {
+    find: (secretHash, network = null) => {
       const sql = `with used as (
           update auth.sessions s set last_used_at = now(), last_network = coalesce(:network, s.last_network)
           where s.secret_hash = :secretHash and ${isLive} and (s.last_used_at < now() - make_interval(secs => ${USE_SECONDS})
@@ -112,7 +113,7 @@ export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore
           coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${AUTH_LIMITS.confirmedMs / 1000}) as "isConfirmed",
           s.account_id is not null and not ${hasFactorSql('s.account_id')} as "hasNoFactor"
         from auth.sessions s where s.secret_hash = :secretHash and ${isLive}`;
-      return (await rows<StoredSession>(knex, sql, { secretHash, network }))[0] ?? null;
+      return firstRow(knex, sql, { secretHash, network });
     },
     // Index sessions (user_id).
     listOf: (userId) => {
@@ -139,10 +140,8 @@ export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore
         order by last_used_at desc, created_at desc offset ${AUTH_LIMITS.sessionsPerPersonMax})`;
       await rows(knex, excess, { userId });
       // Index sessions (last_used_at). A session that is too old and in use ends by `find`, and is deleted when it is idle.
-      const ended = `delete from auth.sessions where id in (select s.id from auth.sessions s
-        where s.last_used_at < now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
-        order by s.last_used_at limit ${DELETED_AT_ONCE} for update skip locked)`;
-      await rows(knex, ended);
+      const where = `last_used_at < now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000}) order by last_used_at`;
+      await deleteSome(knex, { table: 'sessions', where, most: DELETED_AT_ONCE });
       return true;
     },
     confirm: async (id) => {

@@ -1,6 +1,7 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteSome } from './delete-some.ts';
 
 export interface Counted {
   readonly hash: Buffer;
@@ -48,11 +49,8 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
         waits.push(...refusal);
       }
       if (waits.length > 0) await takeBack(knex, passed);
-      await rows(
-        knex,
-        `delete from auth.sign_in_failures where counted_hash in (select counted_hash from auth.sign_in_failures
-          where ends_at <= now() order by ends_at limit ${DELETED_AT_ONCE} for update skip locked)`,
-      );
+      const where = 'ends_at <= now() order by ends_at';
+      await deleteSome(knex, { table: 'sign_in_failures', key: 'counted_hash', where, most: DELETED_AT_ONCE });
       return waits.length === 0 ? null : Math.max(...waits);
     },
     takeBack: (counted) => takeBack(knex, counted),
@@ -64,11 +62,8 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
     knownSignInPlaces: async (accountId, places) => {
       const sql = `select place_hash as place from auth.sign_in_places
         where account_id = :accountId and encode(place_hash, 'hex') = any(:places)`;
-      const found = await rows<{ place: Buffer }>(knex, sql, {
-        accountId,
-        places: places.map((one) => one.toString('hex')),
-      });
-      return found.map(({ place }) => place);
+      const values = { accountId, places: places.map((one) => one.toString('hex')) };
+      return (await rows<{ place: Buffer }>(knex, sql, values)).map(({ place }) => place);
     },
     // Primary key sign_in_places (account_id, place_hash).
     isUsed: async (accountId) => {

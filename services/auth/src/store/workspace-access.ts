@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { EVENT_COLUMNS } from './events.ts';
+import { timeSql } from './person-states.ts';
 import { lacksFactorSql } from './second-factors.ts';
 
 /** A page of a list that ascends by an id. */
@@ -135,7 +136,7 @@ function endOf({ before, limit }: Pick<EventsPage, 'before' | 'limit'>) {
   return { at: before?.at ?? null, id: before?.id ?? null, limit };
 }
 
-const LISTED = `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from auth.events e`;
+const LISTED = `select ${EVENT_COLUMNS}, ${timeSql('e.at', 'US')} as place from auth.events e`;
 const IS_PERSONAL = `e.workspace_id is null and e.kind = any(:kinds)`;
 const IS_BEFORE = `(cast(:at as timestamptz) is null or (e.at, e.id) < (cast(:at as timestamptz), cast(:id as uuid)))`;
 const NEWEST = `order by e.at desc, e.id desc limit :limit`;

@@ -1,6 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import type { RevokedGrant } from './grants.ts';
+import { grantStore, type RevokedGrant } from './grants.ts';
 import { lacksFactorSql } from './second-factors.ts';
 
 /** What a workspace requires of its members. */
@@ -46,13 +46,7 @@ export function workspacePolicyStore(knex: Knex): WorkspacePolicyStore {
       const ofAccounts = `delete from auth.sessions where user_id = any(:people) and account_id is not null
         returning id, user_id as "userId", account_id as "accountId", browser`;
       const sessions = await rows<EndedSession>(knex, ofAccounts, { people });
-      const inForce = `with ended as (
-          select id from auth.grants where user_id = any(:people) and revoked_at is null order by id for update
-        )
-        update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)
-        returning id, user_id as "userId", client_name as "clientName", workspace_id as "workspaceId"`;
-      const grants = await rows<RevokedGrant>(knex, inForce, { people });
-      return { people, sessions, grants };
+      return { people, sessions, grants: await grantStore(knex).revokeAllOf(people) };
     },
   };
 }

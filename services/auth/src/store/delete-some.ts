@@ -1,0 +1,23 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+/** In one round of the maintenance; the next one deletes more. */
+const DELETED_MAX = 10_000;
+
+interface Some {
+  readonly table: string;
+  readonly key?: string;
+  /** A condition of a row `t`, which an index supports, and after it the order in which rows go. */
+  readonly where: string;
+  readonly most?: number;
+}
+
+/** Deletes some of the rows that meet a condition, without those that another transaction has locked. Returns how many. */
+export async function deleteSome(
+  knex: Knex,
+  { table, key = 'id', where, most = DELETED_MAX }: Some,
+  values: Readonly<Record<string, number>> = {},
+): Promise<number> {
+  const some = `select ${key} from auth.${table} t where ${where} limit ${most} for update skip locked`;
+  return (await rows(knex, `delete from auth.${table} where ${key} in (${some}) returning ${key}`, values)).length;
+}
