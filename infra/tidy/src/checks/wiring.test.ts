@@ -43,6 +43,8 @@ describe('wiring', () => {
       'mount(router, noteApi.readNote, read)',
       'mount(\n  router,\n  readNote,\n  read,\n)',
       'mountStream(app, noteApi.readNote, read)',
+      'mountPageWith(pages, noteApi.readNote, {}, read)',
+      'mountOperation(noteApi.readNote, read)',
       'new Map([[noteApi.readNote.id, answer]])',
       "if (pathname !== noteApi.readNote.path) throw new Fault('not_found')",
     ]) {

@@ -5,17 +5,17 @@ import { operatorOf, type MountOperation } from './operator-guard.ts';
 import { cut, pageOf } from './operator-page.ts';
 
 /** Clients of OAuth, as operators register and end them. */
-export function mountOperatorClients(mount: MountOperation, context: OperatorContext): void {
-  mount(operatorApi.listClients, async ({ query }) => {
+export function mountOperatorClients(mountOperation: MountOperation, context: OperatorContext): void {
+  mountOperation(operatorApi.listClients, async ({ query }) => {
     const page = pageOf(query);
     const { items, hasMore } = cut(await context.oauth.clients.list(page), page);
     return { ok: true, clients: items, hasMore };
   });
-  mount(operatorApi.registerClient, async (call) => ({
+  mountOperation(operatorApi.registerClient, async (call) => ({
     ok: true,
     client: await addClient(context, call.body, operatorOf(call)),
   }));
-  mount(operatorApi.deleteClient, async (call) => ({
+  mountOperation(operatorApi.deleteClient, async (call) => ({
     ok: true,
     endedGrants: await deleteClient(context, call.query.clientId, operatorOf(call)),
   }));

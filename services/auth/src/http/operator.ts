@@ -25,12 +25,12 @@ import { mountOperatorClients } from './operator-clients.ts';
 
 /** The operations of operators. Each has the guard, and those that change something are in the security record. */
 export function mountOperator(router: IRouter, context: OperatorContext): void {
-  const mount = operationMounter(router, context);
-  mountPeople(mount, context);
-  mountOwners(mount, context);
-  mountWorkspaces(mount, context);
-  mountOperatorMoves(mount, context);
-  mountOperatorClients(mount, context);
+  const mountOperation = operationMounter(router, context);
+  mountPeople(mountOperation, context);
+  mountOwners(mountOperation, context);
+  mountWorkspaces(mountOperation, context);
+  mountOperatorMoves(mountOperation, context);
+  mountOperatorClients(mountOperation, context);
   mountStream(
     router,
     operatorApi.exportPerson,
@@ -44,43 +44,46 @@ export function mountOperator(router: IRouter, context: OperatorContext): void {
   );
 }
 
-function mountPeople(mount: MountOperation, context: OperatorContext): void {
-  mount(operatorApi.listPeople, async ({ query }) => {
+function mountPeople(mountOperation: MountOperation, context: OperatorContext): void {
+  mountOperation(operatorApi.listPeople, async ({ query }) => {
     const page = pageOf(query);
     const { found, away } = await context.people.list(page);
     const { items: people, hasMore } = cut(found, page);
     return { ok: true, people, hasMore, ...awayCells(away) };
   });
-  mount(operatorApi.readPerson, async ({ params }) => ({ ok: true, person: await personOf(context, params.userId) }));
+  mountOperation(operatorApi.readPerson, async ({ params }) => ({
+    ok: true,
+    person: await personOf(context, params.userId),
+  }));
   const changed =
     (change: typeof disablePerson) => async (call: OperatorCall & { readonly params: { readonly userId: string } }) => {
       const { userId } = await personOf(context, call.params.userId);
       await change(context, userId, operatorOf(call));
       return { ok: true, person: await personOf(context, userId) } as const;
     };
-  mount(operatorApi.disablePerson, changed(disablePerson));
-  mount(operatorApi.enablePerson, changed(enablePerson));
-  mount(operatorApi.endSessions, changed(endSessions));
-  mount(operatorApi.removeSecondFactors, async (call) => {
+  mountOperation(operatorApi.disablePerson, changed(disablePerson));
+  mountOperation(operatorApi.enablePerson, changed(enablePerson));
+  mountOperation(operatorApi.endSessions, changed(endSessions));
+  mountOperation(operatorApi.removeSecondFactors, async (call) => {
     const { userId, account } = await personOf(context, call.params.userId);
     await removeSecondFactors(context, { userId, accountId: account?.id ?? null }, operatorOf(call));
     return { ok: true, person: await personOf(context, userId) };
   });
-  mount(operatorApi.erasePerson, async (call) => {
+  mountOperation(operatorApi.erasePerson, async (call) => {
     const { userId } = await personOf(context, call.params.userId);
     return { ok: true, stays: [...(await erasePerson(context, { userId, ...call.body }, operatorOf(call)))] };
   });
 }
 
-function mountOwners(mount: MountOperation, context: OperatorContext): void {
-  mount(operatorApi.createOwner, async (call) => {
+function mountOwners(mountOperation: MountOperation, context: OperatorContext): void {
+  mountOperation(operatorApi.createOwner, async (call) => {
     const { account, ...made } = await createOwner(context, call.body, operatorOf(call));
     const link = await linkFor(context, call, { userId: made.userId, account });
     const data = { url: link.url, workspaceName: call.body.workspaceName };
     await context.mailer.add({ kind: 'account-made', to: account.email, data });
     return { ok: true, ...made, link };
   });
-  mount(operatorApi.makeResetLink, async (call) => {
+  mountOperation(operatorApi.makeResetLink, async (call) => {
     const { userId } = call.params;
     const person = await personOf(context, userId);
     refuseDisabled(person);
@@ -102,36 +105,36 @@ async function linkFor(
   return { url, expiresAt: expiresAt.toISOString() };
 }
 
-function mountWorkspaces(mount: MountOperation, context: OperatorContext): void {
+function mountWorkspaces(mountOperation: MountOperation, context: OperatorContext): void {
   const { workspaces } = context;
   const find = async (workspaceId: string): Promise<OperatorWorkspace> => {
     const workspace = await workspaces.find(workspaceId);
     if (workspace === null) throw new Fault('not_found');
     return workspace;
   };
-  mount(operatorApi.listWorkspaces, async ({ query }) => {
+  mountOperation(operatorApi.listWorkspaces, async ({ query }) => {
     const page = pageOf(query);
     const { found, away } = await workspaces.list(page);
     const { items, hasMore } = cut(found, page);
     return { ok: true, workspaces: items, hasMore, ...awayCells(away) };
   });
-  mount(operatorApi.deleteWorkspace, async (call) => {
+  mountOperation(operatorApi.deleteWorkspace, async (call) => {
     const { id } = await find(call.params.workspaceId);
     await changeWorkspace(context, id, { action: 'ARCHIVE', payload: call.body }, operatorOf(call));
     return { ok: true, workspace: await find(id) };
   });
-  mount(operatorApi.restoreWorkspace, async (call) => {
+  mountOperation(operatorApi.restoreWorkspace, async (call) => {
     const { id } = await find(call.params.workspaceId);
     await changeWorkspace(context, id, { action: 'UNARCHIVE', payload: {} }, operatorOf(call));
     return { ok: true, workspace: await find(id) };
   });
-  mount(operatorApi.addOwner, async (call) => {
+  mountOperation(operatorApi.addOwner, async (call) => {
     const { id: workspaceId } = await find(call.params.workspaceId);
     const { userId } = await personOf(context, call.body.userId);
     await addOwner(context, { workspaceId, userId }, operatorOf(call));
     return { ok: true, workspace: await find(workspaceId) };
   });
-  mount(operatorApi.readUsage, async () => ({ ok: true, usage: await workspaces.usage() }));
+  mountOperation(operatorApi.readUsage, async () => ({ ok: true, usage: await workspaces.usage() }));
 }
 
 async function personOf({ people }: OperatorContext, userId: string): Promise<OperatorPersonDetail> {

@@ -77,7 +77,7 @@ export function mountFactors(account: Account): void {
     return { page: enrolPage(site, { ...shown, next }) };
   });
 
-  mountFor(pages, factorApi.addPasskey, { purpose: 'add a passkey', ...OPEN }, async (member) => {
+  mountMemberPage(pages, factorApi.addPasskey, { purpose: 'add a passkey', ...OPEN }, async (member) => {
     const { call, session } = member;
     const answer = { answer: call.form.text('passkey'), name: call.form.text('name'), use: addUse(session.id, call) };
     const added = await addPasskey(pages, member, answer, call.visitor);
@@ -88,7 +88,7 @@ export function mountFactors(account: Account): void {
   mountTotp(account);
   mountRemovals(account);
 
-  mountFor(pages, factorApi.renewRecoveryCodes, { purpose: 'make new recovery codes' }, async (member) => {
+  mountMemberPage(pages, factorApi.renewRecoveryCodes, { purpose: 'make new recovery codes' }, async (member) => {
     const codes = await renewRecoveryCodes(pages, member, member.call.visitor);
     const added = 'The new recovery codes replace all codes before.';
     return { page: recoveryCodesPage({ added, codes, to: site.path(ACCOUNT_PAGES.security.path) }) };
@@ -96,7 +96,12 @@ export function mountFactors(account: Account): void {
 }
 
 /** Mounts a page or form for people with an account. */
-function mountFor(pages: Pages, contract: Contract, { purpose, ...options }: FormOptions, handler: Handler): void {
+function mountMemberPage(
+  pages: Pages,
+  contract: Contract,
+  { purpose, ...options }: FormOptions,
+  handler: Handler,
+): void {
   mountPageWith(pages, contract, options, async (call) => {
     const member = memberOf(call);
     const asked = purpose === undefined ? null : await askAgain(pages, member, purpose);
@@ -124,13 +129,13 @@ function mountTotp(account: Account): void {
   };
   const purpose = 'set up an authenticator app';
 
-  mountFor(pages, factorApi.beginTotp, { purpose, ...OPEN }, async ({ call, accountId }) => {
+  mountMemberPage(pages, factorApi.beginTotp, { purpose, ...OPEN }, async ({ call, accountId }) => {
     const setup = await beginTotp(pages, accountId, call);
     const next = Object.entries(nextOf(call.form)).filter((pair): pair is [string, string] => pair[1] !== undefined);
     return { to: site.url(call.path, { setup, ...Object.fromEntries(next) }) };
   });
-  mountFor(pages, factorApi.totpPage, OPEN, (member) => show(member, member.call.query.text('setup')));
-  mountFor(pages, factorApi.confirmTotp, { purpose, ...OPEN }, async (member) => {
+  mountMemberPage(pages, factorApi.totpPage, OPEN, (member) => show(member, member.call.query.text('setup')));
+  mountMemberPage(pages, factorApi.confirmTotp, { purpose, ...OPEN }, async (member) => {
     const { call } = member;
     const setup = call.form.text('setup');
     const given = { setup, code: call.form.text('code'), browserId: call.browser.id };
@@ -161,13 +166,15 @@ function mountRemovals({ pages, done }: Account): void {
     }),
   });
 
-  mountFor(pages, factorApi.removePasskeyPage, {}, async (member) => ask(member.call, (await named(member)).name));
-  mountFor(pages, factorApi.removePasskey, { purpose: 'remove a passkey' }, async (member) => {
+  mountMemberPage(pages, factorApi.removePasskeyPage, {}, async (member) =>
+    ask(member.call, (await named(member)).name),
+  );
+  mountMemberPage(pages, factorApi.removePasskey, { purpose: 'remove a passkey' }, async (member) => {
     await removeFactor(pages, member, await named(member), member.call.visitor);
     return done('security', 'factor-removed');
   });
-  mountFor(pages, factorApi.removeTotpPage, {}, async ({ call }) => ask(call, 'the authenticator app'));
-  mountFor(pages, factorApi.removeTotp, { purpose: 'remove the authenticator app' }, async (member) => {
+  mountMemberPage(pages, factorApi.removeTotpPage, {}, async ({ call }) => ask(call, 'the authenticator app'));
+  mountMemberPage(pages, factorApi.removeTotp, { purpose: 'remove the authenticator app' }, async (member) => {
     await removeFactor(pages, member, null, member.call.visitor);
     return done('security', 'factor-removed');
   });
