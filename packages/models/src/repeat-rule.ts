@@ -13,7 +13,7 @@ export type RuleReading =
   | { readonly ok: false; readonly reason: string };
 
 export const REPEAT_RULE_LENGTH_MAX = 1000;
-/** Of a part: each makes the search for a day longer, and one transaction may change the rules of many tasks. */
+/** Of a part: more than any schedule has, and a rule is read again for each search. */
 const VALUES_MAX = 60;
 /** 27 years of days. */
 const COUNT_MAX = 9999;

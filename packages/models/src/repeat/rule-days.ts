@@ -1,4 +1,4 @@
-import { RRuleTemporal } from 'rrule-temporal';
+import { matchingDays } from './match-days.ts';
 
 /** `YYYY-MM-DD`. */
 export type Day = string;
@@ -14,21 +14,11 @@ interface DayRule {
 const YEARS_MAX = 30;
 /** A day has four digits for its year. */
 const YEAR_MAX = 9999;
-/**
- * The steps of one search, enough for 30 years of months. A rule that has no day takes all of them, 1 ms; a rule that has its
- * first day after more of them, such as 29 February every seventh day, counts as one without any.
- */
-const STEPS_MAX = 400;
-/** Of one window, fewer than the steps of a search, of which a rule by days takes one for each. */
-const WINDOW_DAYS_MAX = 366;
 const LAST_DAY: Day = `${YEAR_MAX}-12-31`;
 
 /**
  * The days of a rule after a day, ascending, at most `count`, none after `until` and none more than 30 years later. The only function
  * that computes days of rules.
- *
- * Each search of the library computes a year of a rule by years, or steps from day to day. So days that are near each other are read
- * by one search of a window, not by one for each day, and none is searched after `until`.
  *
  * The rule is computed as if its days were UTC midnights, so no time zone is involved; times in the rule are ignored. A rule by
  * months or years without a day of the month takes that of its anchor, and the last day of a month that is shorter: from 31
@@ -56,19 +46,10 @@ interface Search {
 
 function searchDays({ rule, anchor }: DayRule, { after, count, until }: Search): Day[] {
   const last = yearsAfter(after, YEARS_MAX);
-  const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
-  const days: Day[] = [];
-  let reached = after;
-  while (days.length < count) {
-    const next = rules.map((one) => nextDay(one, reached)).reduce(earlier, null);
-    if (next === null || next > until) break;
-    const end = windowEnd(next, count - days.length);
-    const found = new Set([next, ...rules.flatMap((one) => daysWithin(one, next, end))]);
-    const ascending = [...found].toSorted().filter((day) => day <= until);
-    days.push(...ascending.slice(0, count - days.length));
-    reached = end;
-  }
-  return days;
+  return matchingDays(rule, anchor, after, until < last ? until : last)
+    .filter((day) => day > after)
+    .take(count)
+    .toArray();
 }
 
 /** The day so many years after another one, but never after the year 9999. */
@@ -107,57 +88,4 @@ export function untilDay(rule: string, timeZone: string): Day | null {
 export function countOf(rule: string): number {
   const found = /(?:^|;)COUNT=(\d+)/.exec(rule);
   return found === null ? Infinity : Number(found[1]);
-}
-
-const NOT_OF_DAYS = /^(?:COUNT|UNTIL|BYHOUR|BYMINUTE|BYSECOND)=/;
-
-/** The parts of a rule that decide its days; several rules where one cannot say which day each month ends at. */
-function dayPartsOf(rule: string, anchor: Day): string[] {
-  const parts = rule.split(';').filter((part) => !NOT_OF_DAYS.test(part));
-  const text = parts.join(';');
-  const { day, month } = Temporal.PlainDate.from(anchor);
-  const chosen = parts.filter((part) => part.startsWith('BY') && !part.startsWith('BYMONTH='));
-  const isYearly = parts.includes('FREQ=YEARLY');
-  if (day <= 28 || chosen.length > 0 || !(isYearly || parts.includes('FREQ=MONTHLY'))) return [text];
-  const days = Array.from({ length: day - 27 }, (_, index) => 28 + index).join(',');
-  const lastOfMonth = `BYMONTHDAY=${days};BYSETPOS=-1`;
-  if (!isYearly) return [`${text};${lastOfMonth}`];
-  // BYSETPOS would choose the last day of all months of the year.
-  const months = /(?:^|;)BYMONTH=([\d,]+)/.exec(text)?.[1]?.split(',') ?? [String(month)];
-  const others = parts.filter((part) => !part.startsWith('BYMONTH='));
-  return months.map((one) => `${others.join(';')};BYMONTH=${one};${lastOfMonth}`);
-}
-
-/** `last` ends the search of a rule by months or years long before it has taken all steps. */
-function startedAt(rruleString: string, anchor: Day, last: Day): RRuleTemporal {
-  const [dtstart, until] = [midnight(anchor), midnight(last)];
-  return new RRuleTemporal({ rruleString, dtstart, until, maxIterations: STEPS_MAX, cache: false });
-}
-
-function nextDay(rule: RRuleTemporal, after: Day): Day | null {
-  try {
-    return rule.next(midnight(after))?.toPlainDate().toString() ?? null;
-  } catch (error) {
-    if (error instanceof Error && error.message.includes('exceeded')) return null;
-    throw error;
-  }
-}
-
-/** The end of the window that begins with this day: `count` days are in no shorter one. */
-function windowEnd(first: Day, count: number): Day {
-  const end = Temporal.PlainDate.from(first).add({ days: Math.min(count, WINDOW_DAYS_MAX) - 1 });
-  return end.year > YEAR_MAX ? LAST_DAY : end.toString();
-}
-
-function daysWithin(rule: RRuleTemporal, first: Day, last: Day): Day[] {
-  if (first === last) return [];
-  return rule.between(midnight(first), midnight(last), true).map((moment) => moment.toPlainDate().toString());
-}
-
-function midnight(day: Day): Temporal.ZonedDateTime {
-  return Temporal.PlainDate.from(day).toZonedDateTime('UTC');
-}
-
-function earlier(one: Day | null, other: Day | null): Day | null {
-  return one === null || (other !== null && other < one) ? other : one;
 }
