@@ -59,7 +59,8 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const traces = new EventTraces();
     const announcing = { nats, of: streamOf(config.shard) };
     const lanes = openAttempts(kit, config, { pool, announcing, network, traces });
-    const { wake, change } = lanes ?? announceOnly(announcing);
+    const served = lanes ?? announceOnly(announcing);
+    const wake = (endpointIds: readonly string[]): void => served.wake(endpointIds);
     const traced = { traces, onTraced: (some: ReadonlyMap<string, string>): void => announceTraces(announcing, some) };
     const enqueued = { ...traced, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log };
     const enqueue = stack.use(openEnqueue(kit, { pool, databaseUrl, ...announcing, ...enqueued }));
@@ -80,7 +81,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       ),
       secretKeys,
       refusalOfUrl: (url) => checkEndpointUrl(url, network),
-      announce: change,
+      announce: (endpointIds) => served.change(endpointIds),
       // Reaches this replica too.
       follow: (workspaceId) => announce(announcing, { workspaceIds: [workspaceId] }),
       enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, MANAGEMENT.testsMax),

@@ -97,7 +97,7 @@ async function refuseGone({ roles }: Context, workspaceId: string): Promise<neve
   throw new Fault('not_found');
 }
 
-function requireKeys({ secretKeys }: Context): SecretKeys {
+export function requireKeys({ secretKeys }: Pick<Context, 'secretKeys'>): SecretKeys {
   if (secretKeys === null) throw new Fault('webhooks_not_configured');
   return secretKeys;
 }

@@ -2,6 +2,7 @@ import { Fault, type BodyOf, type MovedEndpoint, type ReplyOf, type webhookApi }
 import { sealSecret, unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
 import type { Context } from '../context.ts';
 import { secretText } from '../domain/secrets.ts';
+import { requireKeys } from './manage-endpoints.ts';
 import type { DeliveryCursor, NewMovedEndpoint, StoredEndpoint } from '../store/moved-endpoints.ts';
 
 type Api = typeof webhookApi;
@@ -12,9 +13,10 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Stops the endpoints of a workspace and reads a page of them. Keeps cells.move.webhooks. */
 export async function takeEndpoints(
-  { movedEndpoints, secretKeys, announce }: MoveContext,
+  context: MoveContext,
   { workspaceId, through, after, limit }: BodyOf<Api['internalTakeEndpoints']>,
 ): Promise<Taken> {
+  const { movedEndpoints, announce } = context;
   const ids = await movedEndpoints.stop(workspaceId);
   const [first] = ids;
   if (first === undefined) return { endpoints: [], deliveries: [], next: null };
@@ -29,17 +31,18 @@ export async function takeEndpoints(
   const { deliveries, next } = await movedEndpoints.pending(cursor, limit);
   const following = next ?? partAfter(cursor, ids);
   return {
-    endpoints: stored.map((endpoint) => opened(requireKeys(secretKeys), endpoint)),
+    endpoints: stored.map((endpoint) => opened(requireKeys(context), endpoint)),
     deliveries,
     next: following === null ? null : JSON.stringify(following),
   };
 }
 
 export async function putEndpoints(
-  { movedEndpoints, secretKeys, announce, follow }: MoveContext,
+  context: MoveContext,
   { workspaceId, endpoints, ...part }: BodyOf<Api['internalPutEndpoints']>,
 ): Promise<void> {
-  const sealed = endpoints.map((endpoint) => sealedAgain(requireKeys(secretKeys), endpoint));
+  const { movedEndpoints, announce, follow } = context;
+  const sealed = endpoints.map((endpoint) => sealedAgain(requireKeys(context), endpoint));
   const ids = await movedEndpoints.put(workspaceId, { ...part, endpoints: sealed });
   if (ids === null)
     throw new Fault('conflict', { message: 'Another workspace of this cell has an endpoint with this id' });
@@ -54,11 +57,6 @@ export async function endEndpoints(
 ): Promise<void> {
   announce(await (resume ? movedEndpoints.resume(workspaceId) : movedEndpoints.end(workspaceId)));
   if (resume) follow(workspaceId);
-}
-
-function requireKeys(keys: SecretKeys | null): SecretKeys {
-  if (keys === null) throw new Fault('webhooks_not_configured');
-  return keys;
 }
 
 function opened(keys: SecretKeys, { secrets, ...endpoint }: StoredEndpoint): MovedEndpoint {

@@ -1,14 +1,10 @@
 import { STREAM, type LogStream } from '@wts/contracts';
 import { TRACE_HEADER, WakeSignal } from '@wts/log/stream';
-import type { Logger } from '@wts/log';
 import type { Nats } from '@wts/service-kit/nats';
 import { every, type BackgroundContext, type Run } from '@wts/service-kit/background';
 import type { Msg, Subscription } from 'nats';
-import type { Pool } from 'pg';
 import { adoptWorkspaces, readBehind, readFollowed, type FollowedWorkspace } from '../store/workspaces.ts';
-import type { EventTraces } from '../domain/event-traces.ts';
-import type { EnqueueMetrics } from './metrics.ts';
-import { Steps } from './steps.ts';
+import { Steps, type StepsOptions } from './steps.ts';
 
 /*
  * Every entry of a workspace with endpoints becomes its event and the deliveries of that event, in order, once.
@@ -24,19 +20,11 @@ import { Steps } from './steps.ts';
  * Keeps events.source.every-client, events.source.never-skipped and, up to the lanes, webhooks.order.commit.
  */
 
-export interface EnqueueOptions {
-  readonly pool: Pool;
+export interface EnqueueOptions extends Omit<StepsOptions, 'signal'> {
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
   readonly nats: Pick<Nats, 'connection' | 'onConnect'>;
   readonly of: LogStream;
-  /** Called after the commit, with the endpoints that have new deliveries. */
-  readonly onEnqueued: (endpointIds: readonly string[]) => void;
-  readonly traces?: EventTraces;
-  /** Called before `onEnqueued`, with the events that have one. */
-  readonly onTraced?: (traces: ReadonlyMap<string, string>) => void;
-  readonly metrics: EnqueueMetrics;
-  readonly logger: Logger;
   readonly leaseSilenceMaxMs?: number;
 }
 

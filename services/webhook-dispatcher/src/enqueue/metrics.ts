@@ -1,15 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-export interface EnqueueMetrics {
-  readonly behind: Gauge;
-  readonly events: Counter;
-  readonly deliveries: Counter;
-  readonly parked: Counter;
-  readonly trimmed: Counter;
-  readonly delaySeconds: Histogram;
-}
+export type EnqueueMetrics = ReturnType<typeof enqueueMetrics>;
 
-export function enqueueMetrics(registry: Registry): EnqueueMetrics {
+export function enqueueMetrics(registry: Registry) {
   const registers = [registry];
   return {
     behind: new Gauge({

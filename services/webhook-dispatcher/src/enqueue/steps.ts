@@ -12,8 +12,10 @@ import type { EnqueueMetrics } from './metrics.ts';
 
 export interface StepsOptions {
   readonly pool: Pool;
+  /** Called after the commit, with the endpoints that have new deliveries. */
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
   readonly traces?: EventTraces;
+  /** Called before `onEnqueued`, with the events that have one. */
   readonly onTraced?: (traces: ReadonlyMap<string, string>) => void;
   readonly metrics: EnqueueMetrics;
   readonly logger: Logger;

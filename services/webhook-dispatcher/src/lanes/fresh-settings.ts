@@ -1,8 +1,8 @@
-import type { SecretKeys } from '@wts/service-kit/sealing';
+import { unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
+import { secretsInForce } from '../domain/secrets.ts';
 import type { EndpointSettings } from '../store/lanes.ts';
 import { ReadMode } from './read-mode.ts';
 import type { Reading } from './reader.ts';
-import { SigningSecrets } from './signing-secrets.ts';
 
 interface FreshSettingsOptions {
   readonly keys: SecretKeys;
@@ -14,14 +14,16 @@ interface FreshSettingsOptions {
 /** The settings of the endpoint of a lane: an attempt begins with settings that were read a moment ago. */
 export class FreshSettings {
   readonly #ageMs: number;
-  readonly #secrets: SigningSecrets;
+  readonly #keys: SecretKeys;
   readonly #read = new ReadMode();
   #settings: EndpointSettings | null = null;
+  /** The secrets that are in force, unsealed once for each reading. */
+  #unsealed: { readonly from: EndpointSettings; readonly secrets: readonly Buffer[] } | null = null;
   #freshUntilMs = Number.NEGATIVE_INFINITY;
   #wakes: string;
 
   constructor({ keys, ageMs, wakes }: FreshSettingsOptions) {
-    this.#secrets = new SigningSecrets(keys);
+    this.#keys = keys;
     this.#ageMs = ageMs;
     this.#wakes = wakes;
   }
@@ -88,6 +90,11 @@ export class FreshSettings {
 
   /** Throws when one cannot be unsealed, or when there is none. */
   secretsOf(settings: EndpointSettings): readonly Buffer[] {
-    return this.#secrets.of(settings);
+    if (this.#unsealed?.from === settings) return this.#unsealed.secrets;
+    const inForce = secretsInForce(settings.secrets, settings.clockMs + performance.now());
+    const secrets = inForce.map((secret) => unsealSecret(this.#keys, settings.endpointId, secret));
+    if (secrets.length === 0) throw new Error('the endpoint has no secret');
+    this.#unsealed = { from: settings, secrets };
+    return secrets;
   }
 }

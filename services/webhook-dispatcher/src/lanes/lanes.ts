@@ -64,19 +64,7 @@ export interface Lanes extends AsyncDisposable {
 }
 
 export function openLanes(options: LanesOptions): Lanes {
-  const lanes = new LeasedLanes(options, { ...DISPATCH, ...options.limits });
-  const running = lanes.run();
-  return {
-    wake: (endpointIds) => lanes.wake(endpointIds),
-    change: (endpointIds) => lanes.change(endpointIds),
-    announced: (endpointIds) => lanes.announced(endpointIds),
-    gauges: lanes,
-    [Symbol.asyncDispose]: async () => {
-      lanes.stop();
-      await running;
-      await lanes.drain();
-    },
-  };
+  return new LeasedLanes(options, { ...DISPATCH, ...options.limits });
 }
 
 /** Within a lease. */
@@ -96,7 +84,7 @@ class Holding implements ReplicaLease {
   safeUntilMs = Number.NEGATIVE_INFINITY;
 }
 
-class LeasedLanes implements LaneGauges {
+class LeasedLanes implements Lanes, LaneGauges {
   readonly #options: LanesOptions;
   readonly #limits: DispatchLimits;
   #lease = new Holding();
@@ -108,7 +96,9 @@ class LeasedLanes implements LaneGauges {
   readonly #recorder: Recorder;
   readonly #stopping = new AbortController();
   readonly #drained = new AbortController();
-  #renewing: Promise<void> | null = null;
+  readonly #running: Promise<void>;
+  /** Until what is under way has ended. */
+  readonly #renewing: Promise<void>;
   #setAside = 0;
   #claiming: Promise<void> | null = null;
   #releasing: Promise<void> | null = null;
@@ -142,6 +132,12 @@ class LeasedLanes implements LaneGauges {
       countBegun: (begun: BegunAttempt) => countBegun(pool, begun),
     };
     this.#parts = { ...attempts, reader, slots, recorder, keys, held, underWay: new Set() };
+    this.#renewing = this.#repeat(() => this.#renew(), limits.leaseMs / RENEWALS, this.#drained.signal);
+    this.#running = this.#run();
+  }
+
+  get gauges(): LaneGauges {
+    return this;
   }
 
   wake(endpointIds: readonly string[]): void {
@@ -188,22 +184,17 @@ class LeasedLanes implements LaneGauges {
     return this.#recorder.depth;
   }
 
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  async run(): Promise<void> {
+  async #run(): Promise<void> {
     const signal = AbortSignal.any([this.#options.signal, this.#stopping.signal]);
-    const { pollMs, leaseMs } = this.#limits;
-    // Until what is under way has ended.
-    this.#renewing = this.#repeat(() => this.#renew(), leaseMs / RENEWALS, this.#drained.signal);
-    await this.#repeat(() => this.#poll(), pollMs, signal);
+    await this.#repeat(() => this.#poll(), this.#limits.pollMs, signal);
     await this.#claiming;
     this.#each((lane) => lane.close());
   }
 
   /** What is under way is settled and recorded, then the lanes go back. */
-  async drain(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
     const { attemptMs, drainSlackMs } = this.#limits;
     const { underWay, log } = this.#parts;
     const late = sleep(attemptMs + drainSlackMs / 2, undefined, { ref: false });

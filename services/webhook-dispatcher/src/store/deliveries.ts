@@ -3,19 +3,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { wakeLane } from './endpoints.ts';
 
-export interface DeliveryStore {
-  /** The newest first, those created before a time. */
-  list(endpointId: string, page: { limit: number; before: Date | null }): Promise<ListedDelivery[]>;
-  /** The stored texts of the events of these deliveries, in their order; null for one that was removed after its days. */
-  bodies(deliveries: readonly ListedDelivery[]): Promise<(string | null)[]>;
-  find(endpointId: string, deliveryId: string): Promise<WebhookDelivery | null>;
-  /** The newest first. */
-  attempts(deliveryId: string, limit: number): Promise<WebhookAttempt[]>;
-  /** Asks for one more attempt. A delivery that waits for its first attempt stays as it is. */
-  retry(endpointId: string, deliveryId: string): Promise<void>;
-  /** Asks for one more attempt of each delivery that failed for good since then. Returns how many. */
-  replay(endpointId: string, since: Date, limit: number): Promise<number>;
-}
+export type DeliveryStore = ReturnType<typeof deliveryStore>;
 
 type Times = 'createdAt' | 'completedAt' | 'lastAttemptAt' | 'nextAttemptAt';
 /** A delivery of a page, which is read without the text of its event: a hundred texts may be tens of megabytes. */
@@ -61,10 +49,13 @@ const FIND = selectDeliveries('e.body', 'id = :deliveryId');
 /** Deliveries updated by one statement of a replay. */
 const REPLAY_CHUNK = 5_000;
 
-export function deliveryStore(knex: Knex): DeliveryStore {
+export function deliveryStore(knex: Knex) {
   return {
-    // Index deliveries (endpoint_id, created_at desc), in each partition.
-    list: async (endpointId, { limit, before }) => {
+    /** The newest first, those created before a time. Index deliveries (endpoint_id, created_at desc), in each partition. */
+    list: async (
+      endpointId: string,
+      { limit, before }: { readonly limit: number; readonly before: Date | null },
+    ): Promise<ListedDelivery[]> => {
       const found = await rows<DeliveryRow & Omit<ListedDelivery, 'delivery'>>(knex, LIST, {
         endpointId,
         limit,
@@ -72,8 +63,11 @@ export function deliveryStore(knex: Knex): DeliveryStore {
       });
       return found.map(({ bodyBytes, eventAt, ...row }) => ({ delivery: shownDelivery(row), bodyBytes, eventAt }));
     },
-    // The key of events.
-    bodies: async (deliveries) => {
+    /**
+     * The stored texts of the events of these deliveries, in their order; null for one that was removed after its days. The key of
+     * events.
+     */
+    bodies: async (deliveries: readonly ListedDelivery[]): Promise<(string | null)[]> => {
       const sql = `select e.body from unnest(cast(:ids as uuid[]), cast(:ats as timestamptz[])) with ordinality as k(id, at, place)
           left join lateral (select body from webhooks.events where id = k.id and created_at = k.at offset 0) e on true
         order by k.place`;
@@ -81,27 +75,30 @@ export function deliveryStore(knex: Knex): DeliveryStore {
       const ats = deliveries.map(({ eventAt }) => eventAt);
       return (await rows<{ body: string | null }>(knex, sql, { ids, ats })).map(({ body }) => body);
     },
-    find: async (endpointId, deliveryId) => {
+    find: async (endpointId: string, deliveryId: string): Promise<WebhookDelivery | null> => {
       const [found] = await rows<DeliveryRow & { body: string }>(knex, FIND, { endpointId, deliveryId });
       if (found === undefined) return null;
       const { body, ...row } = found;
       return { ...shownDelivery(row), payload: JSON.parse(body) as WebhookEvent };
     },
-    attempts: async (deliveryId, limit) => {
+    /** The newest first. */
+    attempts: async (deliveryId: string, limit: number): Promise<WebhookAttempt[]> => {
       const sql = `select number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode",
           response_snippet as "responseSnippet", error
         from webhooks.attempts where delivery_id = :deliveryId order by number desc limit :limit`;
       const found = await rows<WebhookAttempt & { startedAt: Date }>(knex, sql, { deliveryId, limit });
       return found.map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.toISOString() }));
     },
-    retry: (endpointId, deliveryId) =>
+    /** Asks for one more attempt. A delivery that waits for its first attempt stays as it is. */
+    retry: (endpointId: string, deliveryId: string): Promise<void> =>
       knex.transaction(async (trx) => {
         const sql = `update webhooks.deliveries set manual_at = now(), status = 'pending', completed_at = null
           where id = :deliveryId and endpoint_id = :endpointId and attempt_count > 0`;
         await rows(trx, sql, { deliveryId, endpointId });
         await wakeLane(trx, endpointId);
       }),
-    replay: async (endpointId, since, limit) => {
+    /** Asks for one more attempt of each delivery that failed for good since then. Returns how many. */
+    replay: async (endpointId: string, since: Date, limit: number): Promise<number> => {
       let count = 0;
       while (count < limit) {
         const chunk = Math.min(REPLAY_CHUNK, limit - count);

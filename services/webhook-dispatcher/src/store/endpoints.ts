@@ -10,19 +10,7 @@ import { followWorkspace } from './workspaces.ts';
 export type NewSecret = SealedSecret & { readonly id: string };
 export type NewStoredEndpoint = NewEndpoint & { readonly id: string; readonly createdBy: string };
 
-export interface EndpointStore {
-  /** The oldest first. Rests on the partial index endpoints (workspace_id). */
-  list(workspaceId: string): Promise<WebhookEndpoint[]>;
-  find(id: string): Promise<WebhookEndpoint | null>;
-  /** Null when the workspace has `max` endpoints. An id of an earlier try of the same request gets the new secret instead. */
-  create(endpoint: NewStoredEndpoint, secret: NewSecret, max: number): Promise<WebhookEndpoint | null>;
-  /** Null for an endpoint that was deleted. */
-  update(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>;
-  /** Null for an endpoint that was deleted. The secrets before sign for `overlapHours` more. */
-  rotate(id: string, secret: NewSecret, bounds: RotationBounds): Promise<WebhookEndpoint | 'too_many_secrets' | null>;
-  /** False for an endpoint that was deleted. Its history is removed later, in steps. */
-  remove(id: string): Promise<boolean>;
-}
+export type EndpointStore = ReturnType<typeof endpointStore>;
 
 interface RotationBounds {
   readonly max: number;
@@ -42,22 +30,26 @@ const COLUMNS = `e.id, workspace_id as "workspaceId", e.url, e.description, e.ev
 /** Any constant: keeps the locks of workspaces apart from other advisory locks. */
 const WORKSPACE_LOCK = 7_368_023;
 
-export function endpointStore(knex: Knex): EndpointStore {
+export function endpointStore(knex: Knex) {
   return {
-    list: async (workspaceId) => {
+    /** The oldest first. Rests on the partial index endpoints (workspace_id). */
+    list: async (workspaceId: string): Promise<WebhookEndpoint[]> => {
       const sql = `select ${COLUMNS} from webhooks.endpoints e
         where workspace_id = :workspaceId and deleted_at is null order by created_at, id`;
       return (await rows<EndpointRow>(knex, sql, { workspaceId })).map(shownEndpoint);
     },
-    find: (id) =>
+    find: (id: string) =>
       one(knex, `select ${COLUMNS} from webhooks.endpoints e where id = :id and deleted_at is null`, { id }),
-    create: (endpoint, secret, max) => knex.transaction((trx) => create(trx, endpoint, secret, max)),
-    update: (id, change) => knex.transaction((trx) => update(trx, id, change)),
-    rotate: (id, secret, bounds) => knex.transaction((trx) => rotate(trx, id, secret, bounds)),
-    remove: (id) => knex.transaction((trx) => remove(trx, id)),
+    create: (endpoint: NewStoredEndpoint, secret: NewSecret, max: number) =>
+      knex.transaction((trx) => create(trx, endpoint, secret, max)),
+    update: (id: string, change: EndpointChange) => knex.transaction((trx) => update(trx, id, change)),
+    rotate: (id: string, secret: NewSecret, bounds: RotationBounds) =>
+      knex.transaction((trx) => rotate(trx, id, secret, bounds)),
+    remove: (id: string) => knex.transaction((trx) => remove(trx, id)),
   };
 }
 
+/** Null when the workspace has `max` endpoints. An id of an earlier try of the same request gets the new secret instead. */
 async function create(
   trx: Knex,
   { id, createdBy, url, workspaceId, description = '', eventTypes = [] }: NewStoredEndpoint,
@@ -96,6 +88,7 @@ export function lockWorkspaceSql(workspaceId: string): string {
   return `select pg_advisory_xact_lock(${WORKSPACE_LOCK}, hashtext(${workspaceId}))`;
 }
 
+/** Null for an endpoint that was deleted. */
 async function update(
   trx: Knex,
   id: string,
@@ -141,6 +134,7 @@ async function followAgain(trx: Knex, id: string): Promise<void> {
   await followWorkspace(trx, endpoint.workspaceId, endpoint.createdBy);
 }
 
+/** Null for an endpoint that was deleted. The secrets before sign for `overlapHours` more. */
 async function rotate(
   trx: Knex,
   id: string,
@@ -170,6 +164,7 @@ async function rotate(
   return endpoint;
 }
 
+/** False for an endpoint that was deleted. Its history is removed later, in steps. */
 async function remove(trx: Knex, id: string): Promise<boolean> {
   const sql = `update webhooks.endpoints e set deleted_at = now(), enabled = false
     where id = :id and deleted_at is null and not ${isMoving('e.workspace_id')} returning id`;

@@ -113,8 +113,6 @@ const ORDERS = {
 } as const;
 const BYTES_MAX = 1024 * 1024;
 
-type DeliveryRow = MovedDelivery & { readonly place: string };
-
 /** Pending deliveries in the order of their index: deliveries_first_idx and deliveries_retry_idx. */
 async function readPending(
   pool: Pool,
@@ -122,7 +120,7 @@ async function readPending(
   limit: number,
 ): Promise<{ readonly deliveries: MovedDelivery[]; readonly next: DeliveryCursor | null }> {
   const { column, type, first, which } = ORDERS[kind];
-  const { rows } = await pool.query<DeliveryRow & { found: string; bytesBefore: string }>(
+  const { rows } = await pool.query<MovedDelivery & Record<'place' | 'found' | 'bytesBefore' | 'rank', string>>(
     `select * from (select *, count(*) over () as found,
         sum(octet_length(body)) over (order by rank, id) - octet_length(body) as "bytesBefore"
       from (select d.id, endpoint_id as "endpointId", event_id as "eventId", ${timeSql('event_at')}, event_type as "eventType", e.body,
@@ -139,14 +137,9 @@ async function readPending(
   const last = rows.at(-1);
   const isLast = last === undefined || (rows.length < limit && rows.length === Number(last.found));
   return {
-    deliveries: rows.map(({ place: _place, found: _found, bytesBefore: _bytes, ...delivery }) => withoutRank(delivery)),
+    deliveries: rows.map(({ place: _p, found: _f, bytesBefore: _b, rank: _r, ...delivery }) => delivery),
     next: isLast ? null : { endpointId, kind, at: last.place, id: last.id },
   };
-}
-
-function withoutRank(delivery: MovedDelivery & { readonly rank?: unknown }): MovedDelivery {
-  const { rank: _rank, ...rest } = delivery;
-  return rest;
 }
 
 /** The secrets of an endpoint, sealed with a key of this cell. */
