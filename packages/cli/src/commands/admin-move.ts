@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { openOperator, type OperatorApi } from '../session/operator.ts';
 import { allPages } from './admin-pages.ts';
 import { workspaceOf } from './admin-workspace.ts';
@@ -32,7 +31,7 @@ const VIEW: View<Move> = {
     { title: 'TO', value: ({ to }) => to, isRight: true },
     { title: 'STATE', value: ({ state, step }) => (state === 'moving' ? step : state) },
     { title: 'RECORDS', value: ({ records }) => records, isRight: true },
-    { title: 'BEGAN', value: ({ createdAt }) => createdAt, shown: ({ createdAt }, look) => ago(createdAt, look) },
+    agoColumn('BEGAN', ({ createdAt }) => createdAt),
     { title: 'PROBLEM', value: ({ problem }) => problem, isCut: true },
     { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
   ],

@@ -2,8 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { openOperator, type OperatorApi } from '../session/operator.ts';
 import { confirmTyped } from './ask.ts';
 import { allPages, warnOfAway, type OfCells } from './admin-pages.ts';
@@ -46,11 +45,7 @@ const VIEW: View<Person> = {
     { title: 'E-MAIL', value: ({ email }) => email, isCut: true },
     { title: 'STATE', value: stateOf },
     { title: 'WORKSPACES', value: ({ workspaces }) => workspaces, isRight: true },
-    {
-      title: 'LAST SEEN',
-      value: ({ lastSeenAt }) => lastSeenAt,
-      shown: ({ lastSeenAt }, look) => (lastSeenAt === null ? '' : ago(lastSeenAt, look)),
-    },
+    agoColumn('LAST SEEN', ({ lastSeenAt }) => lastSeenAt),
     { title: 'ID', value: ({ userId }) => userId, style: () => 'dim' },
   ],
 };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
-import type { View } from '../output/view.ts';
+import type { Column, View } from '../output/view.ts';
 import { refusalFault } from '../session/fault-of.ts';
 import { isId, pick } from './pick.ts';
 
@@ -26,18 +26,14 @@ const VIEW: View<Key> = {
     { title: 'KEY', value: ({ keyPrefix }) => keyPrefix, shown: ({ keyPrefix }) => `${keyPrefix}…` },
     { title: 'ACCESS', value: ({ permissions }) => permissions },
     { title: 'WORKSPACE', value: ({ workspaceId }) => workspaceId, shown: ({ workspaceId }) => workspaceId ?? 'all' },
-    {
-      title: 'EXPIRES',
-      value: ({ expiresAt }) => expiresAt,
-      shown: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never',
-    },
-    {
-      title: 'USED',
-      value: ({ lastUsedAt }) => lastUsedAt,
-      shown: ({ lastUsedAt }) => lastUsedAt?.slice(0, 10) ?? 'never',
-    },
+    dateColumn('EXPIRES', ({ expiresAt }) => expiresAt),
+    dateColumn('USED', ({ lastUsedAt }) => lastUsedAt),
   ],
 };
+
+function dateColumn(title: string, value: (key: Key) => string | null): Column<Key> {
+  return { title, value, shown: (key) => value(key)?.slice(0, 10) ?? 'never' };
+}
 
 const CREATE = `mutation CliApiKeyCreate(
   $label: String!, $permissions: ApiKeyPermissions!, $workspaceId: ID, $expiresAt: DateTime, $clientTxId: String

@@ -1,7 +1,6 @@
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { given } from '../options.ts';
 import { COMMENT_FIELDS, selectionOf } from '../records/fields.ts';
 import { confirm } from './ask.ts';
@@ -22,12 +21,7 @@ const VIEW: View<CommentRow> = {
   nouns: ['comment', 'comments'],
   id: ({ id }) => id,
   columns: [
-    {
-      title: 'WHEN',
-      value: ({ createdAt }) => createdAt,
-      shown: ({ createdAt }, look) => ago(createdAt, look),
-      style: () => 'dim',
-    },
+    { ...agoColumn('WHEN', ({ createdAt }) => createdAt), style: () => 'dim' },
     { title: 'WHO', value: ({ author }) => author?.name },
     { title: 'TEXT', value: ({ body }) => body, isCut: true },
     { title: 'ID', value: ({ id }) => id, style: () => 'dim' },

@@ -82,18 +82,22 @@ async function checkProxy({ io: { env } }: Call): Promise<Omit<Finding, 'check'>
   return { state: 'warning', text: `${given.join(', ')} is set, and only used with NODE_USE_ENV_PROXY=1` };
 }
 
+const within10Seconds = ({ signal }: Call): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+
 interface Reached {
   readonly answer: Response;
   readonly ms: number;
 }
 
-async function reach({ io, options, output, signal }: Call, path: string): Promise<Reached> {
+async function addressOf({ io, options }: Call): Promise<string> {
   const { url } = await readSettings(io, options);
-  const address = `${readAddress(url?.value ?? '')}${path}`;
+  return readAddress(url?.value ?? '');
+}
+
+async function reach(call: Call, path: string): Promise<Reached> {
+  const address = `${await addressOf(call)}${path}`;
   const since = performance.now();
-  const answer = await openFetch({ io, output })(address, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
-  });
+  const answer = await openFetch(call)(address, { signal: within10Seconds(call) });
   return { answer, ms: Math.round(performance.now() - since) };
 }
 
@@ -105,10 +109,10 @@ async function checkService(call: Call): Promise<Omit<Finding, 'check'>> {
   return version === '1' ? { state: 'ok', text } : { state: 'warning', text: `${text}; this wts is for version 1` };
 }
 
-async function checkAuthOrigin({ io, options, output, signal }: Call): Promise<Omit<Finding, 'check'>> {
-  const { url } = await readSettings(io, options);
-  const fetch = openFetch({ io, output });
-  const { authUrl } = await findServer(readAddress(url?.value ?? ''), { fetch, signal });
+async function checkAuthOrigin(call: Call): Promise<Omit<Finding, 'check'>> {
+  const { signal } = call;
+  const fetch = openFetch(call);
+  const { authUrl } = await findServer(await addressOf(call), { fetch, signal });
   const answer = await fetch(`${authUrl}/.well-known/oauth-authorization-server`, { signal });
   return { state: answer.ok ? 'ok' : 'failed', text: `${authUrl} answers ${answer.status}` };
 }
@@ -126,9 +130,8 @@ async function checkClock(call: Call): Promise<Omit<Finding, 'check'>> {
   };
 }
 
-async function checkCertificate({ io, options, signal }: Call): Promise<Omit<Finding, 'check'>> {
-  const { url } = await readSettings(io, options);
-  const { protocol, hostname, port } = new URL(readAddress(url?.value ?? ''));
+async function checkCertificate(call: Call): Promise<Omit<Finding, 'check'>> {
+  const { protocol, hostname, port } = new URL(await addressOf(call));
   if (protocol === 'http:') {
     const isOwn = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
     return isOwn
@@ -139,9 +142,9 @@ async function checkCertificate({ io, options, signal }: Call): Promise<Omit<Fin
   const { once } = await import('node:events');
   const socket = connect({ host: hostname, port: Number(port || 443), servername: hostname });
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
+    await once(socket, 'secureConnect', { signal: within10Seconds(call) });
     const { valid_to: until, issuer } = socket.getPeerCertificate();
-    const days = Math.floor((Date.parse(until) - io.now().getTime()) / DAY_MS);
+    const days = Math.floor((Date.parse(until) - call.io.now().getTime()) / DAY_MS);
     const text = `of ${[issuer.O ?? issuer.CN].join(', ')}, valid for ${days} more days`;
     return { state: days < CERTIFICATE_DAYS ? 'warning' : 'ok', text };
   } finally {

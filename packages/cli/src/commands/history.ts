@@ -1,6 +1,5 @@
 import type { Call } from '../call.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { findTask } from './find-task.ts';
 import { actionText, fieldsText } from '../records/entry.ts';
 import { limitOf, pagesOf } from './pages.ts';
@@ -20,7 +19,7 @@ const VIEW: View<EntryRow> = {
   nouns: ['entry', 'entries'],
   id: ({ syncId }) => syncId,
   columns: [
-    { title: 'WHEN', value: ({ createdAt }) => createdAt, shown: ({ createdAt }, look) => ago(createdAt, look) },
+    agoColumn('WHEN', ({ createdAt }) => createdAt),
     { title: 'WHO', value: ({ actor }) => actor?.name, shown: ({ actor }) => actor?.name ?? 'the service' },
     {
       title: 'WHAT',

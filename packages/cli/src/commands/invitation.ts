@@ -1,6 +1,7 @@
 import type { ApiClient } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { ago } from '../output/times.ts';
+import { agoColumn } from '../output/view.ts';
 import { given } from '../options.ts';
 import { resultsOf, settled, throwIfRefused, type Outcome } from './changes.ts';
 
@@ -80,7 +81,7 @@ async function list({ session, output, signal }: Call, workspaceId: string): Pro
         isCut: true,
       },
       { title: 'ROLE', value: ({ role }) => role },
-      { title: 'ENDS', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, look) => ago(expiresAt, look) },
+      agoColumn('ENDS', ({ expiresAt }) => expiresAt),
       { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
     ],
   });

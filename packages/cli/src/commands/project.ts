@@ -2,6 +2,7 @@ import type { Call } from '../call.ts';
 import { dayOf, todayIn } from '@wts/models/words';
 import { usageFault } from '../fault.ts';
 import { dayText } from '../output/times.ts';
+import { dayColumn, shownBy } from '../output/view.ts';
 import { given } from '../options.ts';
 import { PROJECT_FIELDS } from '../records/fields.ts';
 import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
@@ -33,11 +34,7 @@ const PROJECT: Noun<ProjectRow> = {
       { title: 'STATUS', value: ({ status }) => status },
       { title: 'LEAD', value: ({ lead }) => lead?.name, isCut: true },
       { title: 'TEAM', value: ({ team }) => team?.key },
-      {
-        title: 'TARGET',
-        value: ({ targetDate }) => targetDate,
-        shown: ({ targetDate }, look) => (targetDate === null ? '' : dayText(targetDate, look)),
-      },
+      dayColumn('TARGET', ({ targetDate }) => targetDate),
       {
         title: 'PRIVATE',
         value: ({ isPrivate }) => String(isPrivate),
@@ -50,8 +47,8 @@ const PROJECT: Noun<ProjectRow> = {
     { title: 'Status', value: row.status },
     { title: 'Lead', value: row.lead?.name },
     { title: 'Team', value: row.team?.key, shown: row.team?.name ?? '' },
-    { title: 'Starts', value: row.startDate, shown: row.startDate === null ? '' : dayText(row.startDate, look) },
-    { title: 'Target', value: row.targetDate, shown: row.targetDate === null ? '' : dayText(row.targetDate, look) },
+    { title: 'Starts', value: row.startDate, shown: shownBy(dayText, row.startDate, look) },
+    { title: 'Target', value: row.targetDate, shown: shownBy(dayText, row.targetDate, look) },
     { title: 'Private', value: String(row.isPrivate), shown: row.isPrivate ? 'only its members see it' : '' },
     { title: 'Archived', value: row.archivedAt },
     { title: 'Id', value: row.id },

@@ -1,7 +1,8 @@
 import type { Call } from '../call.ts';
 import { CliFault } from '../fault.ts';
+import type { Look } from '../output/look.ts';
 import { ago, dayText } from '../output/times.ts';
-import type { Detail } from '../output/view.ts';
+import { shownBy, type Detail } from '../output/view.ts';
 import { keyOf, priorityWord, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/fields.ts';
 import { findTask } from './find-task.ts';
@@ -31,10 +32,10 @@ export async function show(call: Call): Promise<void> {
   await output.record(task, id, output.isJson ? [] : detailsOf(task, output.look));
 }
 
-function detailsOf(task: WholeTask, look: Parameters<typeof dayText>[1]): Detail[] {
+function detailsOf(task: WholeTask, look: Look): Detail[] {
   const { title, assignee, project, team, labels, priority, startDate, deadlineAt, completedAt, archivedAt } = task;
-  const day = (value: string | null): string => (value === null ? '' : dayText(value, look));
-  const since = (value: string | null): string => (value === null ? '' : ago(value, look));
+  const day = (value: string | null): string => shownBy(dayText, value, look);
+  const since = (value: string | null): string => shownBy(ago, value, look);
   const { nodes, totalCount } = task.comments;
   return [
     { title: 'Title', isHeading: true, value: title, shown: `${keyOf(task)}  ${title}` },

@@ -2,8 +2,7 @@ import type { WebhookDelivery } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { given } from '../options.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { findEndpoint } from './webhook-find.ts';
 
 const PAGE = 100;
@@ -24,11 +23,7 @@ const VIEW: View<WebhookDelivery> = {
     },
     { title: 'ATTEMPTS', value: ({ attemptCount }) => attemptCount, isRight: true },
     { title: 'LAST', value: ({ lastStatusCode, lastError }) => lastStatusCode ?? lastError },
-    {
-      title: 'QUEUED',
-      value: ({ createdAt }) => createdAt,
-      shown: ({ createdAt }, look) => ago(createdAt, look),
-    },
+    agoColumn('QUEUED', ({ createdAt }) => createdAt),
   ],
 };
 

@@ -4,8 +4,7 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { counted } from '../output/counted.ts';
 import type { ChangedRecord } from '../output/output.ts';
-import { ago } from '../output/times.ts';
-import type { View } from '../output/view.ts';
+import { agoColumn, type View } from '../output/view.ts';
 import { useWorkspace } from '../session/profiles.ts';
 import { writeProjectFile } from '../session/project-file.ts';
 import { confirm, confirmTyped } from './ask.ts';
@@ -85,7 +84,7 @@ export async function members(call: Call): Promise<void> {
       { title: 'NAME', value: ({ name }) => name, isCut: true },
       { title: 'E-MAIL', value: ({ email }) => email, isCut: true },
       { title: 'ROLE', value: (member) => member.role },
-      { title: 'JOINED', value: ({ joinedAt }) => joinedAt, shown: ({ joinedAt }, look) => ago(joinedAt, look) },
+      agoColumn('JOINED', ({ joinedAt }) => joinedAt),
       { title: 'ID', value: ({ userId }) => userId, style: () => 'dim' },
     ],
   });

@@ -1,4 +1,5 @@
 import type { Look, Style } from './look.ts';
+import { ago, dayText } from './times.ts';
 
 /** A column of a list. */
 export interface Column<Row> {
@@ -11,6 +12,21 @@ export interface Column<Row> {
   /** May be shortened to fit the terminal. */
   readonly isCut?: boolean;
   readonly isRight?: boolean;
+}
+
+/** A time, which a person reads as `3 hours ago`. */
+export function agoColumn<Row>(title: string, value: (row: Row) => string | null): Column<Row> {
+  return { title, value, shown: (row, look) => shownBy(ago, value(row), look) };
+}
+
+/** A day, which a person reads as `tomorrow`. */
+export function dayColumn<Row>(title: string, value: (row: Row) => string | null): Column<Row> {
+  return { title, value, shown: (row, look) => shownBy(dayText, value(row), look) };
+}
+
+/** A time or a day that may be missing. */
+export function shownBy(show: typeof ago | typeof dayText, value: string | null, look: Look): string {
+  return value === null ? '' : show(value, look);
 }
 
 /** A fact of one record, or a longer text below the facts. */

@@ -2,8 +2,8 @@ import { taskKey } from '@wts/client/names';
 import { PRIORITIES } from '@wts/models/words';
 import type { Look, Style } from '../output/look.ts';
 import type { ChangedRecord } from '../output/output.ts';
-import { ago, dayText, exactDayText } from '../output/times.ts';
-import type { Column, View } from '../output/view.ts';
+import { exactDayText } from '../output/times.ts';
+import { agoColumn, dayColumn, type Column, type View } from '../output/view.ts';
 
 interface Named {
   readonly id: string;
@@ -47,8 +47,6 @@ export function priorityWord(priority: number): string {
   return PRIORITIES[priority] ?? String(priority);
 }
 
-const day = (value: string | null, look: Look): string => (value === null ? '' : dayText(value, look));
-
 /** A day that has passed is shown in red where the task is open. */
 function dueStyle({ deadlineAt, completedAt }: TaskNode, { now, timezone }: Look): Style | undefined {
   if (deadlineAt === null || completedAt !== null) return undefined;
@@ -65,12 +63,7 @@ const COLUMNS: readonly Column<TaskNode>[] = [
     isCut: true,
     style: ({ completedAt, archivedAt }) => ((completedAt ?? archivedAt) === null ? undefined : 'dim'),
   },
-  {
-    title: 'DUE',
-    value: ({ deadlineAt }) => deadlineAt,
-    shown: ({ deadlineAt }, look) => day(deadlineAt, look),
-    style: dueStyle,
-  },
+  { ...dayColumn('DUE', ({ deadlineAt }) => deadlineAt), style: dueStyle },
   {
     title: 'PRIORITY',
     value: ({ priority }) => priorityWord(priority),
@@ -85,12 +78,8 @@ const COLUMNS: readonly Column<TaskNode>[] = [
     isCut: true,
   },
   { title: 'LABELS', value: ({ labels }) => labels.nodes.map(({ name }) => name).join(', '), isCut: true },
-  { title: 'START', value: ({ startDate }) => startDate, shown: ({ startDate }, look) => day(startDate, look) },
-  {
-    title: 'DONE',
-    value: ({ completedAt }) => completedAt,
-    shown: ({ completedAt }, look) => (completedAt === null ? '' : ago(completedAt, look)),
-  },
+  dayColumn('START', ({ startDate }) => startDate),
+  agoColumn('DONE', ({ completedAt }) => completedAt),
 ];
 
 export const TASK_VIEW: View<TaskNode> = { nouns: ['task', 'tasks'], id: ({ id }) => id, columns: COLUMNS };
