@@ -2,12 +2,13 @@ import { servicePrincipal } from '@wts/access';
 import { credentialApi, streamOf, type EntryChunk, type Revocation } from '@wts/contracts';
 import { readEntries, type LogReader } from '@wts/log';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
-import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
+import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
 import { type GroupCache, GroupReader } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { FairGate, LoopTurns } from '@wts/service-kit/fairness';
+import type { settings } from './config.ts';
 import { Hub, type HubOptions } from './hub/hub.ts';
 import { publishWorkspaces } from './relay/committed-workspaces.ts';
 import { openHandover } from './relay/handover.ts';
@@ -19,13 +20,7 @@ import { followRevokedCredentials } from './socket/revoked-credentials.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
-  readonly config: ConfigOf<typeof credentialSettings> & {
-    readonly databaseUrl: string;
-    readonly natsUrls: readonly string[];
-    readonly streamReplicas: number;
-    readonly shard: number;
-    readonly authUrls: readonly string[];
-  };
+  readonly config: ConfigOf<typeof settings>;
   readonly pool: Pool;
   /** For the database reads of sockets. */
   readonly gate: FairGate;

@@ -12,26 +12,44 @@ export function sweepMetrics(registry: Registry): (waiting: number) => void {
   return (count) => waiting.set(count);
 }
 
-/** Another replica may measure since: then this one shows nothing. */
+/** Another replica may work since: then this one shows nothing. */
 const SHOWN_MS = 5 * 60_000;
+
+type LastGauge<Seen> = readonly [name: string, help: string, value: (seen: Seen, agoMs: number) => number];
+
+/** Gauges of what this replica saw last. Returns the function that takes it, or a part of it. */
+export function watchLast<Seen extends object>(
+  registry: Registry,
+  initial: Seen,
+  gauges: readonly LastGauge<Seen>[],
+): (more: Partial<Seen>) => void {
+  let [seen, atMs] = [initial, -Infinity];
+  for (const [name, help, value] of gauges)
+    watchGauge(registry, { name, help }, () => {
+      const agoMs = performance.now() - atMs;
+      return agoMs <= SHOWN_MS ? value(seen, agoMs) : 0;
+    });
+  return (more) => {
+    seen = { ...seen, ...more };
+    atMs = performance.now();
+  };
+}
 
 /** What of the log is kept. Returns the function that takes a measurement. */
 export function logMetrics(
   registry: Registry,
   retentionMs: number,
 ): (measured: { readonly oldestSeconds: number; readonly bytes: number }) => void {
-  let seen = { oldestSeconds: 0, bytes: 0, atMs: -Infinity };
-  const recent = (value: () => number): number => (performance.now() - seen.atMs <= SHOWN_MS ? value() : 0);
-  const oldest =
-    'How old the first entry of the log is. It may be older than the retention: whole partitions are deleted.';
-  watchGauge(registry, { name: 'wts_log_oldest_seconds', help: oldest }, () =>
-    recent(() => seen.oldestSeconds + (performance.now() - seen.atMs) / 1000),
-  );
-  const bytes = 'The log on disk, with its indexes, without the tables of models.';
-  watchGauge(registry, { name: 'wts_log_bytes', help: bytes }, () => recent(() => seen.bytes));
   const retention = 'How long the log is kept at least (LOG_RETENTION_DAYS).';
   watchGauge(registry, { name: 'wts_log_retention_seconds', help: retention }, () => retentionMs / 1000);
-  return (measured) => (seen = { ...measured, atMs: performance.now() });
+  return watchLast(registry, { oldestSeconds: 0, bytes: 0 }, [
+    [
+      'wts_log_oldest_seconds',
+      'How old the first entry of the log is. It may be older than the retention: whole partitions are deleted.',
+      ({ oldestSeconds }, agoMs) => oldestSeconds + agoMs / 1000,
+    ],
+    ['wts_log_bytes', 'The log on disk, with its indexes, without the tables of models.', ({ bytes }) => bytes],
+  ]);
 }
 
 export interface WaitMetrics extends FairGateWatch {

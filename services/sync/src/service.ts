@@ -67,7 +67,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     stack.use(startSweeper(kit, { pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics) }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(maintainLog(kit, { pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
-    startSchedule(kit, { pool: sweeping.pool, engine, config });
+    startSchedule(kit, sweeping.pool, engine, config);
     const standby = openStandby(kit, config);
     const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);
