@@ -8,7 +8,7 @@ import type { Statement } from '../store/prepared.ts';
 import { selectIdHolders, selectKeys } from '../store/rows.ts';
 import { LEAVING } from '../store/sweeps.ts';
 import { USED_GROUPS } from '../store/used-groups.ts';
-import type { FactLookup, Facts } from '../decision/lookup.ts';
+import { factId, factKind, type FactLookup, type Facts } from '../decision/lookup.ts';
 import type { ReadSet } from '../decision/read-set.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
@@ -51,14 +51,15 @@ interface FactQuery {
 
 /** Statements for facts, one for all lookups that differ in their ids only. */
 export function factStatements(lookups: readonly FactLookup[], counterLock: CounterLock): LookupStatement[] {
-  return [...Map.groupBy(lookups, alike).values()].map((same) => {
+  return [...Map.groupBy(lookups, factKind).values()].map((same) => {
     const { statement, factOf, otherwise } = queryOf(same as [FactLookup], counterLock);
     return {
       statement,
       store(rows, reads) {
         const facts = new Map((rows as FactRow[]).map((row) => [row.id, factOf(row)]));
         for (const [index, lookup] of same.entries()) {
-          const fact = facts.get(idOf(lookup, index)) ?? otherwise;
+          const id = lookup.kind === 'key' ? String(index + 1) : factId(lookup);
+          const fact = facts.get(id) ?? otherwise;
           if (fact === undefined) throw new Error(`A lookup of ${lookup.kind} has no row`);
           reads.addFact(lookup, fact);
         }
@@ -67,35 +68,9 @@ export function factStatements(lookups: readonly FactLookup[], counterLock: Coun
   });
 }
 
-function alike(lookup: FactLookup): string {
-  const { kind } = lookup;
-  if (!('model' in lookup)) return kind;
-  const more = kind === 'extent' ? lookup.scope : kind === 'key' ? lookup.fields.join(' ') : '';
-  return `${kind} ${lookup.model.name} ${more}`;
-}
-
-/** The id of the row that answers a lookup. */
-function idOf(lookup: FactLookup, index: number): string {
-  switch (lookup.kind) {
-    case 'key':
-      return String(index + 1);
-    case 'counter':
-    case 'calendar':
-      return lookup.workspaceId;
-    case 'audience':
-      return lookup.userId;
-    case 'open-tasks':
-      return lookup.seriesId;
-    case 'leaving':
-      return `${lookup.workspaceId} ${lookup.userId}`;
-    default:
-      return lookup.id;
-  }
-}
-
 function queryOf(same: readonly [FactLookup, ...FactLookup[]], counterLock: CounterLock): FactQuery {
   const [first] = same;
-  const ids = [...new Set(same.map(idOf))];
+  const ids = [...new Set(same.map(factId))];
   switch (first.kind) {
     case 'id-holder': {
       const factOf = ({ swept }: FactRow): Fact => (swept ? 'sweep' : 'record');

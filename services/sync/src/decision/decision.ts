@@ -3,16 +3,7 @@ import { keyValues, type HoldStrength, type LockStrength, type RowOf } from '../
 import type { Trash } from './archived-workspaces.ts';
 import type { BatchState } from './batch-state.ts';
 import type { ChangeSet } from './change-set.ts';
-import {
-  keyName,
-  type Audiences,
-  type CascadeBounds,
-  type Creation,
-  type Extent,
-  type ExtentScope,
-  type Relation,
-  type UniqueKey,
-} from './lookup.ts';
+import type { Audiences, CascadeBounds, Creation, Extent, ExtentScope, Relation, UniqueKey } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
 import type { Effect, Unit } from './unit.ts';
 
@@ -94,10 +85,9 @@ export class Decision {
   /** The id of the one record that has these values, or null. The unique index checks this again at commit. */
   keyHolder(unique: UniqueKey): string | null {
     const changed = this.changes.rowsOf(unique.model);
-    const name = keyName(unique);
     for (const row of changed?.values() ?? []) {
       const values = row && keyValues(row, unique.fields);
-      if (values && keyName({ ...unique, values }) === name) return row.id;
+      if (row && values?.every((value, index) => value === unique.values[index])) return row.id;
     }
     const id = this.reads.fact({ kind: 'key', ...unique });
     return id !== null && changed?.has(id) ? null : id;

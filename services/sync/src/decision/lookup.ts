@@ -124,22 +124,32 @@ export type FactLookup =
   | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string };
 
 export function factKey(lookup: FactLookup): string {
+  return `${factKind(lookup)} ${factId(lookup)}`;
+}
+
+/** Equal for facts that differ in their ids only. */
+export function factKind(lookup: FactLookup): string {
+  const { kind } = lookup;
+  if (!('model' in lookup)) return kind;
+  const more = kind === 'extent' ? lookup.scope : kind === 'key' ? lookup.fields.join(' ') : '';
+  return `${kind} ${lookup.model.name} ${more}`;
+}
+
+export function factId(lookup: FactLookup): string {
   switch (lookup.kind) {
     case 'key':
-      return keyName(lookup);
+      return JSON.stringify(lookup.values);
     case 'counter':
     case 'calendar':
-      return `${lookup.kind} ${lookup.workspaceId}`;
+      return lookup.workspaceId;
     case 'audience':
-      return `audience ${lookup.userId}`;
+      return lookup.userId;
     case 'open-tasks':
-      return `open-tasks ${lookup.seriesId}`;
+      return lookup.seriesId;
     case 'leaving':
-      return `leaving ${lookup.workspaceId} ${lookup.userId}`;
-    case 'extent':
-      return `extent ${lookup.scope} ${key(lookup.model, lookup.id)}`;
+      return `${lookup.workspaceId} ${lookup.userId}`;
     default:
-      return `${lookup.kind} ${key(lookup.model, lookup.id)}`;
+      return lookup.id;
   }
 }
 
@@ -179,10 +189,6 @@ export function key(model: Model, id: string): string {
 
 export function relationKey({ model, field, value, and }: Relation): string {
   return `${model.name}.${field}:${value}${and ? `&${and.field}:${and.value}` : ''}`;
-}
-
-export function keyName({ model, fields, values }: UniqueKey): string {
-  return JSON.stringify([model.name, fields, values]);
 }
 
 export function sweepKey(kind: string, model: Model, id: string): string {

@@ -26,7 +26,8 @@ export function keyText({ userId, clientId, clientTxId }: IdempotencyKey): strin
 const REPLAYS = new PreparedStatement(
   'uuid[], text[], text[]',
   `select k.* from unnest($1::uuid[], $2::text[], $3::text[]) as s(u, x, t),
-    lateral (select user_id, client_id, client_tx_id, last_id::text, main_ids::text[] from sync.idempotency_keys
+    lateral (select user_id as "userId", client_id as "clientId", client_tx_id as "clientTxId", last_id::text, main_ids::text[]
+      from sync.idempotency_keys
       where user_id = s.u and client_id = s.x and client_tx_id = s.t limit 1) k`,
 );
 
@@ -50,20 +51,11 @@ export async function findReplays(pool: Pool, keys: readonly IdempotencyKey[]): 
   return keys.map((key) => replays.get(keyText(key)));
 }
 
-interface KeyRow {
-  user_id: string;
-  client_id: string;
-  client_tx_id: string;
-  last_id: string;
-  main_ids: string[];
-}
+type KeyRow = IdempotencyKey & { readonly last_id: string; readonly main_ids: readonly string[] };
 
 export function replaysOf(rows: readonly unknown[]): Replays {
   return new Map(
-    (rows as KeyRow[]).map((row) => [
-      keyText({ userId: row.user_id, clientId: row.client_id, clientTxId: row.client_tx_id }),
-      { lastId: BigInt(row.last_id), mainIds: row.main_ids.map(BigInt) },
-    ]),
+    (rows as KeyRow[]).map((row) => [keyText(row), { lastId: BigInt(row.last_id), mainIds: row.main_ids.map(BigInt) }]),
   );
 }
 

@@ -1,7 +1,6 @@
-import type { ActionName } from '@wts/contracts';
-import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
+import { CLIENT_FLOOR, LOG_STATE, type LogRow } from '@wts/log';
 import type { Pool } from 'pg';
-import { columnsOf } from './idempotency-keys.ts';
+import { columnsOf, type IdempotencyKey } from './idempotency-keys.ts';
 import { POSITIONS } from './positions.ts';
 import { arrayOf, fromJsonList, jsonList, preparedByKey, PreparedStatement, type Statement } from './prepared.ts';
 
@@ -25,28 +24,9 @@ const BEGIN_EPOCH = new PreparedStatement(
 );
 
 /** An entry to be appended; its position is the base of its commit plus `offset`. */
-export interface NewEntry {
-  readonly offset: number;
-  readonly eventId: string;
-  readonly workspaceId: string | null;
-  readonly groupId: string;
-  readonly modelName: string;
-  readonly modelId: string;
-  readonly action: ActionName;
-  /** JSON texts. */
-  readonly record: string;
-  readonly data: string | null;
-  readonly changed: readonly string[];
-  readonly completes: boolean;
-  readonly actorId: string;
-  readonly clientId: string;
-  readonly clientTxId: string;
-}
+export type NewEntry = Omit<LogRow, 'syncId' | 'createdAt'> & { readonly offset: number };
 
-export interface NewIdempotencyKey {
-  readonly userId: string;
-  readonly clientId: string;
-  readonly clientTxId: string;
+export interface NewIdempotencyKey extends IdempotencyKey {
   /** The unit's last entry: its offset, or the position of an older one when it changes nothing. */
   readonly last: number | bigint;
   /** The entry that answers each of its mutations: an offset, or the position of an older entry. */

@@ -94,16 +94,6 @@ export const LEAVING = new PreparedStatement(
   `select s.workspace_id || ' ' || s.user_id as id from unnest($1, $2) wanted(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)`,
 );
 
-interface SweepRow {
-  kind: SweepKind;
-  model: string;
-  root_id: string;
-  workspace_id: string | null;
-  user_id: string | null;
-  actor_id: string;
-  generation: number;
-}
-
 /** People take turns, and so do the sweeps of one person. A sweep that another replica has leased is skipped. */
 const CLAIM = `update sync.sweeps set leased_until = clock_timestamp() + make_interval(secs => $1), served_at = clock_timestamp()
   where (root_id, model, kind) = (
@@ -114,22 +104,13 @@ const CLAIM = `update sync.sweeps set leased_until = clock_timestamp() + make_in
       ) every where leased_until < clock_timestamp() order by person_served_at, served_at limit 8)
       and s.leased_until < clock_timestamp()
     limit 1 for update skip locked)
-  returning kind, model, root_id, workspace_id, user_id, actor_id, generation`;
+  returning kind, model, root_id as "rootId", workspace_id as "workspaceId", user_id as "userId", actor_id as "actorId", generation`;
 
 /** Leases a sweep that no replica works at; null when there is none. */
 export async function claimSweep(pool: Pool, leaseMs: number): Promise<Sweep | null> {
-  const { rows } = await pool.query<SweepRow>(CLAIM, [leaseMs / 1000]);
+  const { rows } = await pool.query<Omit<Sweep, 'model'> & { readonly model: string }>(CLAIM, [leaseMs / 1000]);
   const [row] = rows;
-  if (!row) return null;
-  return {
-    kind: row.kind,
-    model: modelNamed(row.model),
-    rootId: row.root_id,
-    workspaceId: row.workspace_id,
-    userId: row.user_id,
-    actorId: row.actor_id,
-    generation: row.generation,
-  };
+  return row === undefined ? null : { ...row, model: modelNamed(row.model) };
 }
 
 export async function countSweeps(pool: Pool): Promise<number> {
