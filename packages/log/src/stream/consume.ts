@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
 import type { Msg, NatsConnection } from 'nats';
 import { WaitingChunks } from './waiting-chunks.ts';
@@ -67,12 +68,10 @@ export async function consume(options: ConsumeOptions): Promise<void> {
     log: options.log,
   });
   const stopHandover = options.handover?.((chunk) => consumption.offer(chunk));
-  const wake = (): void => consumption.wakeSignal.notify();
-  options.signal.addEventListener('abort', wake);
+  using _waking = addAbortListener(options.signal, () => consumption.wakeSignal.notify());
   try {
     await consumption.run();
   } finally {
-    options.signal.removeEventListener('abort', wake);
     stopHandover?.();
     stop.abort();
     await following;

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { Queryable } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
 import type { FairGate } from '@wts/service-kit/fairness';
@@ -34,8 +35,7 @@ export class Reads {
       if (!isReleased) client.release(isBroken);
       isReleased = true;
     };
-    const cut = (): void => release(true);
-    signal.addEventListener('abort', cut, { once: true });
+    using _cutting = addAbortListener(signal, () => release(true));
     try {
       signal.throwIfAborted();
       const found = await work(client satisfies PoolClient);
@@ -45,8 +45,6 @@ export class Reads {
       // The connection may be in any state, so the pool must not reuse it.
       release(true);
       throw signal.aborted ? signal.reason : error;
-    } finally {
-      signal.removeEventListener('abort', cut);
     }
   }
 }

@@ -1,9 +1,8 @@
-import { consume, STREAM_LIMITS, traceOf } from '@wts/log/stream';
+import { consume, pause, STREAM_LIMITS, traceOf } from '@wts/log/stream';
 import type { LogHead, LogPage, Logger } from '@wts/log';
 import type { EntryChunk, LogStream } from '@wts/contracts';
 import { endSpan, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring, type RingChunk, type RingLimits } from './ring.ts';
 
 /*
@@ -122,7 +121,7 @@ export class Hub {
       } catch (error) {
         if (!hasWarned)
           logger.warn({ err: error }, 'the log cannot be read yet; it is tried again until PostgreSQL answers');
-        await sleep(OPEN_RETRY_MS, undefined, { signal }).catch(() => undefined);
+        await pause(OPEN_RETRY_MS, signal);
       }
     }
     return null;

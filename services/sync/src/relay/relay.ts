@@ -14,6 +14,7 @@ import type { EntryChunk, LogStream } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
+import { addAbortListener } from 'node:events';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
 import type { RelayMetrics } from './metrics.ts';
@@ -89,8 +90,7 @@ class RelayLoop {
 
   async run(run: Run): Promise<void> {
     const { signal: ended } = run;
-    const wake = (): void => this.#wakeSignal.notify();
-    ended.addEventListener('abort', wake);
+    using _waking = addAbortListener(ended, () => this.#wakeSignal.notify());
     // Without the lease another replica publishes the chunks, so they must not wait here.
     const stopListening = this.#options.handover.listen((chunk) => this.#accept(chunk));
     this.#options.logger.info({}, 'this replica holds the relay lease');
@@ -109,7 +109,6 @@ class RelayLoop {
         }
       }
     } finally {
-      ended.removeEventListener('abort', wake);
       stopListening();
       this.#backlog.clear();
     }

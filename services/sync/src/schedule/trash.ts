@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@wts/contracts';
+import { pause } from '@wts/log/stream';
 import { Task, Workspace, type Model } from '@wts/models';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Logger } from '@wts/service-kit/observe';
@@ -87,10 +87,6 @@ export function startTrashPurge(
 /** A purge has days, so it takes a quarter of the time, and the changes of people have the rest. */
 function pauseMsAfter(stepMs: number): number {
   return Math.min(3 * stepMs, SYNC_LIMITS.purgePauseMsMax);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 export class TrashPurge {

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 import type { PersonGroups, Selection } from '@wts/read-model';
 import type { Pool } from 'pg';
@@ -148,18 +149,14 @@ export class SpooledSnapshot {
     const pool = await plan.pool(signal);
     signal.throwIfAborted();
     const seconds = metrics.start();
-    const snapshot = await SnapshotTransaction.open(pool, plan.userId, plan.workspaceId);
-    const onAbort = (): void => snapshot.destroy(signal.reason as Error);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-    try {
+    {
+      await using snapshot = await SnapshotTransaction.open(pool, plan.userId, plan.workspaceId);
+      using _aborting = addAbortListener(signal, () => snapshot.destroy(signal.reason as Error));
+      signal.throwIfAborted();
       const selections = plan.select(snapshot.person);
       this.openedAt = performance.now();
       opened(snapshot.person);
       metrics.end(await this.#copy(plan, snapshot, selections), seconds);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      await snapshot.close();
     }
     this.#state = 'finished';
     this.#spool.finish();

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { Pool } from 'pg';
 
 /*
@@ -67,7 +68,7 @@ export async function dropPartition(pool: Pool, { name, isDetaching }: Partition
   };
   // A connection that is cut may emit its error late; without a listener that would end the process.
   client.on('error', ignore);
-  signal?.addEventListener('abort', release);
+  using _cutting = signal && addAbortListener(signal, release);
   try {
     signal?.throwIfAborted();
     await client.query(`set statement_timeout = ${DETACH_TIMEOUT_MS}; set lock_timeout = ${DETACH_TIMEOUT_MS}`);
@@ -76,7 +77,6 @@ export async function dropPartition(pool: Pool, { name, isDetaching }: Partition
     await client.query(detach);
     await client.query(`drop table sync.${name}`);
   } finally {
-    signal?.removeEventListener('abort', release);
     release();
   }
 }

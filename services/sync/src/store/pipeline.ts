@@ -1,20 +1,13 @@
 import { backendOf, cancelOnAbort } from '@wts/service-kit/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { PLANS } from './prepared.ts';
+import { rollBack } from './transaction.ts';
 
 /** Options of the connections that commit. */
 export const COMMITTING = { settings: PLANS, pipeline: true } as const;
 
 /** The transaction that PostgreSQL runs, and the next. */
 const TRANSACTIONS_MAX = 2;
-
-/** Ends a transaction that failed. An error that it returns means that the connection must not be used again. */
-async function rollBack(client: PoolClient): Promise<Error | undefined> {
-  return client.query('rollback').then(
-    () => undefined,
-    (reason: unknown) => reason as Error,
-  );
-}
 
 /**
  * A transaction on a connection of its own. When the signal aborts, its current statement is cancelled: the transaction fails,
