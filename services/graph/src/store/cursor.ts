@@ -68,18 +68,10 @@ function isValue({ sqlType, nullable, field }: OrderKey, value: unknown): boolea
   }
 }
 
-const signs = new WeakMap<Model, Map<string, string>>();
-
-/** A short hash of the order (FNV-1a), which detects a cursor of another one. */
-function signOf(model: Model, keys: readonly OrderKey[]): string {
-  const order = keys.map(({ field, direction }) => `${field} ${direction}`).join();
-  const known = signs.get(model) ?? new Map<string, string>();
-  signs.set(model, known);
-  let sign = known.get(order);
-  if (sign === undefined) {
-    let hash = 0x811c9dc5;
-    for (const byte of Buffer.from(`${model.name} ${order}`)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-    known.set(order, (sign = hash.toString(36)));
-  }
-  return sign;
+/** A short hash of the order (FNV-1a), which detects a cursor of another one. Names have ASCII characters only. */
+function signOf({ name }: Model, keys: readonly OrderKey[]): string {
+  const text = `${name} ${keys.map(({ field, direction }) => `${field} ${direction}`).join()}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return hash.toString(36);
 }
