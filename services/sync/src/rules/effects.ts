@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionName } from '@wts/contracts';
 import {
   buildRecord,
+  differences,
   ERASED_PERSON,
   isOf,
   Project,
@@ -11,6 +12,7 @@ import {
   WorkspaceMember,
   type Model,
   type RecordOf,
+  type Values,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { Change, RowChange } from '../decision/change.ts';
@@ -63,6 +65,15 @@ export function changeRow(decision: Decision, change: RowChange): void {
   if (after.groupId !== before.groupId) return moveRow(decision, change);
   updateRow(decision, before, after, changed);
   if (changed.includes('leadId')) ensureMembers(decision, after);
+}
+
+/** Changes values that follow from another change, such as a rank. */
+export function changeValues(decision: Decision, before: Row, values: Values): void {
+  const { model, id, record } = before;
+  const changed = differences(model, record, values);
+  if (changed.length === 0) return;
+  const next = buildRecord(model, id, { ...record, ...values }, { ...record, updatedAt: decision.now });
+  changeRow(decision, { before, after: { ...before, record: next, text: JSON.stringify(next) }, changed });
 }
 
 /** When the parent of the record was moved and the sweep has not moved the record yet, the record is moved first. */

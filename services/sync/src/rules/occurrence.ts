@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   buildRecord,
-  differences,
   isOf,
   Label,
   Project,
@@ -26,7 +25,7 @@ import { SYNC_LIMITS } from '../limits.ts';
 import type { Row, RowOf } from '../store/rows.ts';
 import { isDeletedWorkspace } from './archived.ts';
 import type { Decision } from '../decision/decision.ts';
-import { changeRow, insertRow } from './effects.ts';
+import { changeValues, insertRow } from './effects.ts';
 import { forEachCollecting } from '../decision/lookup.ts';
 import { lockList, moveBehind, placeOf, type Place } from './placement.ts';
 import { ChangeTooLarge, Refused } from '../decision/refusal.ts';
@@ -92,7 +91,7 @@ export function decideDueTask(decision: Decision, { taskId, day, openMax, failur
   const occurrence = row && occurrenceOf(row.record);
   if (!occurrence || row.record.repeatNextDate !== day || row.record.archivedAt !== null) return;
   if (isDeletedWorkspace(decision, row.record.workspaceId)) return;
-  if (failure !== undefined) return change(decision, row, { repeatError: failure });
+  if (failure !== undefined) return changeValues(decision, row, { repeatError: failure });
   readForNext(decision, row);
   const { record } = row;
   // A sweep deletes or moves it.
@@ -104,13 +103,15 @@ export function decideDueTask(decision: Decision, { taskId, day, openMax, failur
       ? nextByDate(occurrence, calendar)
       : nextAfterCompletion(occurrence, completionDay(completedAt, calendar), calendar);
   if (!next)
-    return change(decision, row, { repeatNextDate: completedAt === null ? nextDueDay(occurrence, calendar) : null });
+    return changeValues(decision, row, {
+      repeatNextDate: completedAt === null ? nextDueDay(occurrence, calendar) : null,
+    });
   if (completedAt === null && openOf(decision, record) >= openMax) {
     const later = nextDueDay(occurrence, calendar, calendar.today);
-    return change(decision, row, { repeatNextDate: later, repeatWaiting: later !== null });
+    return changeValues(decision, row, { repeatNextDate: later, repeatWaiting: later !== null });
   }
   const step = stepTo(decision, record, { occurrence, next, calendar });
-  change(decision, row, step.values);
+  changeValues(decision, row, step.values);
   if (step.next) insertNext(decision, row, step.next);
 }
 
@@ -221,12 +222,4 @@ function aliveReferences(
     (check) => check(),
   );
   return alive;
-}
-
-function change(decision: Decision, row: TaskRow, values: Partial<TaskRecord>): void {
-  const changed = differences(Task, row.record, values);
-  if (changed.length === 0) return;
-  const times = { ...row.record, updatedAt: decision.now };
-  const record = buildRecord(Task, row.id, { ...row.record, ...values }, times);
-  changeRow(decision, { before: row, after: { ...row, record, text: JSON.stringify(record) }, changed });
 }

@@ -1,5 +1,4 @@
 import {
-  buildRecord,
   listFieldOf,
   listParentOf,
   RANK_FIELD,
@@ -15,7 +14,7 @@ import { SYNC_LIMITS } from '../limits.ts';
 import type { Ranked } from '../store/list-windows.ts';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from '../decision/decision.ts';
-import { changeRow } from './effects.ts';
+import { changeValues } from './effects.ts';
 import { compareRanked, isInWindow, MANY_UNRANKED, type ListName } from '../decision/list-window.ts';
 import { mayChange } from './permissions.ts';
 import { notFound, Refused } from '../decision/refusal.ts';
@@ -95,15 +94,7 @@ function rankBehindEqual({ previous, next }: Anchors, behind: readonly Ranked[])
 
 /** Gives the records behind a place their new ranks. */
 export function moveBehind(decision: Decision, { behind }: Place): void {
-  for (const { row, rank } of behind) {
-    const { model, record } = row;
-    const next = buildRecord(model, row.id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: decision.now });
-    changeRow(decision, {
-      before: row,
-      after: { ...row, record: next, text: JSON.stringify(next) },
-      changed: [RANK_FIELD],
-    });
-  }
+  for (const { row, rank } of behind) changeValues(decision, row, { [RANK_FIELD]: rank });
 }
 
 /** The record that a placement names, which is locked and in the list of the row. */
