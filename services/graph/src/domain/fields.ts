@@ -19,12 +19,10 @@ export function fieldsByName(model: Model): ReadonlyMap<string, ServedField> {
 }
 
 function servedBy(model: Model): { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> } {
-  let known = served.get(model);
-  if (known === undefined) {
+  return served.getOrInsertComputed(model, () => {
     const list = readFields(model);
-    served.set(model, (known = { list, byName: new Map(list) }));
-  }
-  return known;
+    return { list, byName: new Map(list) };
+  });
 }
 
 function readFields(model: Model): ServedFields {

@@ -84,10 +84,7 @@ const plans = new WeakMap<object, DirectPlan | NotDirect>();
 
 /** The plan of an operation, made once; or why it has none. */
 function planOf(validated: ValidatedExecutionArgs): DirectPlan | NotDirect {
-  const { operation } = validated;
-  let plan = plans.get(operation);
-  if (plan === undefined) plans.set(operation, (plan = new DirectPlanner(validated).plan()));
-  return plan;
+  return plans.getOrInsertComputed(validated.operation, () => new DirectPlanner(validated).plan());
 }
 
 /** Rejects when the request has ended, or may not read more. */
@@ -315,12 +312,8 @@ function hasVariable({ value }: { readonly value: ValueNode }): boolean {
 }
 
 function oncePerRequest<T>(make: (variables: object) => T): (variables: object) => T {
-  const known = new WeakMap<object, { readonly value: T }>();
-  return (variables) => {
-    let made = known.get(variables);
-    if (made === undefined) known.set(variables, (made = { value: make(variables) }));
-    return made.value;
-  };
+  const known = new WeakMap<object, T>();
+  return (variables) => known.getOrInsertComputed(variables, make);
 }
 
 /** The connection of a request; the same for all requests where its arguments have no variable. */

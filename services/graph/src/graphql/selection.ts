@@ -14,12 +14,11 @@ const connections = new WeakMap<FieldNode, boolean>();
 
 /** Whether a connection field selects records, and not only their number. */
 export function selectsRecords({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
-  return fieldNodes.some((node) => {
-    let selects = connections.get(node);
-    if (selects === undefined) {
-      const fields = node.selectionSet === undefined ? [] : fieldsOf([node.selectionSet], fragments);
-      connections.set(node, (selects = fields.some(({ node: { name } }) => PAGE.has(name.value))));
-    }
-    return selects;
-  });
+  return fieldNodes.some((node) =>
+    connections.getOrInsertComputed(node, ({ selectionSet }) =>
+      fieldsOf(selectionSet === undefined ? [] : [selectionSet], fragments).some(({ node: { name } }) =>
+        PAGE.has(name.value),
+      ),
+    ),
+  );
 }

@@ -37,9 +37,7 @@ export type Fragments = Readonly<Record<string, FragmentDefinitionNode | undefin
 const read = new WeakMap<SelectionSetNode, Selected>();
 
 export function selectedOf(set: SelectionSetNode): Selected {
-  let selected = read.get(set);
-  if (selected === undefined) read.set(set, (selected = readSet(set)));
-  return selected;
+  return read.getOrInsertComputed(set, readSet);
 }
 
 function readSet(set: SelectionSetNode): Selected {

@@ -19,6 +19,8 @@ import {
   type StoredRow,
 } from '../store/rows.ts';
 
+type LockedRelation = Relation & { readonly lock: LockStrength };
+
 /** For whom is read: all people who call in a batch, or a service, which may read everything. */
 export type Callers = readonly string[] | 'service';
 
@@ -59,9 +61,7 @@ function rowsAndRelated(lookups: readonly Lookup[], callers: Callers): LookupSta
   return MODELS.flatMap((model) => {
     const related = lookups.filter(
       (lookup) => lookup.kind === 'related' && lookup.model === model,
-    ) as readonly (Relation & {
-      lock: LockStrength;
-    })[];
+    ) as readonly LockedRelation[];
     const alike = Map.groupBy(related, ({ lock, field, and }) => `${lock} ${field} ${and?.field} ${and?.value}`);
     const sets = [...alike.values()];
     // Related rows before single rows: a single row is often one of the related rows, and two batches that lock these wait at the
@@ -88,9 +88,7 @@ function rowsByLock(lookups: readonly Lookup[], model: Model): Map<HoldStrength,
   const isWriting = rows.some(({ lock }) => lock === 'write');
   for (const { id, lock } of rows) {
     const strength = lock === 'refer' && isWriting ? 'write' : lock;
-    const ids = byLock.get(strength);
-    if (ids) ids.add(id);
-    else byLock.set(strength, new Set([id]));
+    byLock.getOrInsertComputed(strength, () => new Set()).add(id);
   }
   return byLock;
 }
@@ -136,8 +134,8 @@ function listWindows(lookups: readonly Lookup[]): LookupStatement[] {
 }
 
 /** Relations that differ in their value only. */
-function relatedStatement(relations: readonly (Relation & { lock: LockStrength })[]): LookupStatement {
-  const { model, field, and, lock } = relations[0] as Relation & { lock: LockStrength };
+function relatedStatement(relations: readonly LockedRelation[]): LookupStatement {
+  const { model, field, and, lock } = relations[0] as LockedRelation;
   const values = new Set(relations.map(({ value }) => value));
   return {
     statement: selectRelated(model, field, and?.field ?? '', lock).with([...values], ...(and ? [and.value] : [])),

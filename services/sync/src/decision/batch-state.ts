@@ -48,17 +48,11 @@ export class BatchState {
     for (const model of MODELS) {
       for (const [id, row] of this.changes.rowsOf(model) ?? []) {
         const before = this.reads.rowBefore(model, id);
-        if (row && before) append(updates, model, row);
-        else if (row) append(inserts, model, row);
-        else if (before) append(deletes, model, id);
+        if (row && before) updates.getOrInsertComputed(model, () => []).push(row);
+        else if (row) inserts.getOrInsertComputed(model, () => []).push(row);
+        else if (before) deletes.getOrInsertComputed(model, () => []).push(id);
       }
     }
     return { inserts, updates, deletes };
   }
-}
-
-function append<T>(lists: Map<Model, T[]>, model: Model, item: T): void {
-  const list = lists.get(model);
-  if (list) list.push(item);
-  else lists.set(model, [item]);
 }

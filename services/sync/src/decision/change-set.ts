@@ -203,9 +203,7 @@ export class ChangeSet {
 }
 
 function mapOf<T>(maps: Map<Model, Map<string, T>>, model: Model): Map<string, T> {
-  let map = maps.get(model);
-  if (!map) maps.set(model, (map = new Map<string, T>()));
-  return map;
+  return maps.getOrInsertComputed(model, () => new Map());
 }
 
 interface AudienceChange {

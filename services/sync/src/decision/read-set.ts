@@ -64,9 +64,7 @@ export class ReadSet {
   }
 
   addListWindow(list: ListName, window: ListWindow): void {
-    const windows = this.#listWindows.get(listKey(list));
-    if (windows) windows.push(window);
-    else this.#listWindows.set(listKey(list), [window]);
+    this.#listWindows.getOrInsertComputed(listKey(list), () => []).push(window);
   }
 
   // Queried by decisions.

@@ -48,10 +48,9 @@ export function parseKeyedRead(
     const model = findModel(request.modelName);
     if (model === undefined) throw refused(`body/requests/${index}/modelName: ${unknownModel(request.modelName)}`);
     const { column, value } = readKey(model, request, index);
-    const columns = wanted.get(model) ?? new Map<string, Set<string>>();
-    wanted.set(model, columns);
+    const columns = wanted.getOrInsertComputed(model, () => new Map());
     // Every key is an id, so a value that is no UUID matches nothing.
-    if (isUuid(value)) columns.set(column, (columns.get(column) ?? new Set()).add(value.toLowerCase()));
+    if (isUuid(value)) columns.getOrInsertComputed(column, () => new Set()).add(value.toLowerCase());
   }
   return { userId: principal.userId, workspaceId: principal.workspaceId ?? null, wanted, reached };
 }

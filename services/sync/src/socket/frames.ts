@@ -55,8 +55,7 @@ const listTexts = new WeakMap<readonly string[], Buffer>();
 
 /** In two parts; sockets with the same groups share the second. Keeps sync.socket.subscribed. */
 export function subscribedFrame(after: bigint, groups: readonly string[]): [Buffer, Buffer] {
-  let rest = listTexts.get(groups);
-  if (rest === undefined) listTexts.set(groups, (rest = Buffer.from(`${listText(groups)}}`)));
+  const rest = listTexts.getOrInsertComputed(groups, () => Buffer.from(`${listText(groups)}}`));
   const begin = Buffer.from(`{"type":"subscribed","afterSyncId":"${after}","groups":`);
   return [Buffer.concat([frameHeader(begin.length + rest.length), begin]), rest];
 }

@@ -27,11 +27,11 @@ export class GroupListeners<T extends GroupListener> {
   /** Adds a listener, or updates the groups of its reader. Groups older than the stored ones are ignored. */
   set(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
     const key = keyOf(reader);
-    let readers = this.#byReader.get(key);
-    if (readers === undefined) this.#byReader.set(key, (readers = { groups: NONE, at: -1n, listeners: new Set() }));
+    const readers = this.#byReader.getOrInsertComputed(key, () => ({ groups: NONE, at: -1n, listeners: new Set() }));
     readers.listeners.add(listener);
-    if (at > readers.at) this.#replaceGroups(readers, groups);
-    if (at > readers.at) readers.at = at;
+    if (at <= readers.at) return;
+    this.#replaceGroups(readers, groups);
+    readers.at = at;
   }
 
   remove(listener: T, reader: Reader): void {
@@ -53,14 +53,9 @@ export class GroupListeners<T extends GroupListener> {
   #replaceGroups(readers: Readers<T>, groups: ReadonlySet<string>): void {
     if (groups === readers.groups) return;
     for (const group of readers.groups) if (!groups.has(group)) this.#remove(group, readers);
-    for (const group of groups) if (!readers.groups.has(group)) this.#add(group, readers);
+    for (const group of groups)
+      if (!readers.groups.has(group)) this.#byGroup.getOrInsertComputed(group, () => new Set()).add(readers);
     readers.groups = groups;
-  }
-
-  #add(group: string, readers: Readers<T>): void {
-    const all = this.#byGroup.get(group);
-    if (all === undefined) this.#byGroup.set(group, new Set([readers]));
-    else all.add(readers);
   }
 
   #remove(group: string, readers: Readers<T>): void {

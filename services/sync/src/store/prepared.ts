@@ -49,9 +49,7 @@ export function preparedByKey<K extends readonly (string | Model)[]>(
   const made = new Map<string, PreparedStatement>();
   return (...key) => {
     const name = key.map((part) => (typeof part === 'string' ? part : part.name)).join(' ');
-    let one = made.get(name);
-    if (!one) made.set(name, (one = make(...key)));
-    return one;
+    return made.getOrInsertComputed(name, () => make(...key));
   };
 }
 
@@ -97,8 +95,7 @@ async function prepareMissing(
   client: ClientBase,
   statements: readonly Statement[],
 ): Promise<ReadonlyMap<PreparedStatement, string>> {
-  let namesOf = namesByConnection.get(client);
-  if (!namesOf) namesByConnection.set(client, (namesOf = new Map<PreparedStatement, string>()));
+  const namesOf = namesByConnection.getOrInsertComputed(client, () => new Map());
   const missing = new Map<PreparedStatement, string>();
   for (const statement of statements) {
     if (typeof statement === 'string' || namesOf.has(statement.prepared)) continue;

@@ -46,8 +46,7 @@ const entriesOf = new WeakMap<Pool, Map<string, number>>();
 
 /** Counted, because positions may have gaps. */
 async function haveMany(pool: Pool, full: readonly Partition[], entries: number): Promise<boolean> {
-  const known = entriesOf.get(pool) ?? new Map<string, number>();
-  entriesOf.set(pool, known);
+  const known = entriesOf.getOrInsertComputed(pool, () => new Map());
   let found = 0;
   for (const { name } of full.toReversed()) {
     let count = known.get(name);
