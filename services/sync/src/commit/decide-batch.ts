@@ -1,3 +1,4 @@
+import { isOf, Task } from '@wts/models';
 import { keyText, type Replays } from '../store/idempotency-keys.ts';
 import type { BatchState } from '../decision/batch-state.ts';
 import { decide } from '../rules/decide.ts';
@@ -56,6 +57,12 @@ class Postponed extends Error {
 
 /** The length of text that weighs as much as a small entry. */
 export const WEIGHT_BYTES = 1024;
+/**
+ * Each character of a title may be a key of the search index, and so many of them take PostgreSQL as long as a small entry. Titles of a usual
+ * length weigh nothing.
+ */
+const TITLE_KEYS_OF_WEIGHT = 16;
+const TITLE_CHARS_USUAL = 100;
 
 /**
  * Decides every unit in order. Lookups that were not read yet are collected over all units; the decisions are valid only when none
@@ -183,9 +190,13 @@ class Round implements BatchDecision {
   #weigh(effects: readonly Effect[]): number {
     if (effects.length > SYNC_LIMITS.unitEntriesMax) throw new Refused('conflict', TOO_MANY_RECORDS);
     let length = 0;
-    for (const { text } of effects) length += text.length;
+    let titleKeys = 0;
+    for (const effect of effects) {
+      length += effect.text.length;
+      if (isOf(effect, Task)) titleKeys += Math.max(effect.record.title.length - TITLE_CHARS_USUAL, 0);
+    }
     if (length > SYNC_LIMITS.unitTextBytesMax) throw new Refused('conflict', TOO_MUCH_TEXT);
-    const weight = effects.length + length / WEIGHT_BYTES;
+    const weight = effects.length + length / WEIGHT_BYTES + titleKeys / TITLE_KEYS_OF_WEIGHT;
     if (this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax) throw new Postponed(false);
     return weight;
   }

@@ -6,7 +6,7 @@ import type { Unit } from '../decision/unit.ts';
 
 const UNITS = 20;
 
-describe('the weight of a change that reads much and writes little [never.one-takes-all]', () => {
+describe('the weight of a change that costs more than its size [never.one-takes-all]', () => {
   let engines: TestEngines;
   let busy: TestPerson;
   let other: TestPerson;
@@ -38,9 +38,11 @@ describe('the weight of a change that reads much and writes little [never.one-ta
     'a change that is refused at sight': (id) => busy.unit(change('UPDATE', 'Task', id, { id: 'another' })),
     'a record that refers to a large one': (taskId) =>
       busy.unit(change('INSERT', 'Comment', randomUUID(), { workspaceId: home, taskId, body: 'C' })),
+    'a title that is searched by hundreds of its parts': () =>
+      busy.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T'.repeat(500) })),
   };
   for (const [name, unitOf] of Object.entries(cases)) {
-    it(`${name} counts the text that is read, and is not in one batch with the changes of others`, async () => {
+    it(`${name} counts what it costs, and is not in one batch with the changes of others`, async () => {
       for (const outcome of await engines.any.commit(ids.map(again))) applied(outcome);
       const sizes: number[] = [];
       const engine = openEngine({ pool: engines.pool, watch: { onBatch: ({ mutations }) => sizes.push(mutations) } });
