@@ -1,5 +1,5 @@
 import { sign as signBytes, verify as verifyBytes, type KeyObject } from 'node:crypto';
-import { CALLS, Fault, LIMITS, SCOPES, type Principal, type ServiceName } from '@wts/contracts';
+import { CALLS, CREDENTIAL_KINDS, Fault, LIMITS, SCOPES, type Principal, type ServiceName } from '@wts/contracts';
 import { LRUCache } from 'lru-cache';
 import type { PublicKeys, ServiceKey } from './service-keys.ts';
 
@@ -169,15 +169,13 @@ function refused(why: string, cause?: unknown): Fault {
   return new Fault('token_invalid', { cause: new Error(`an internal token ${why}`, { cause }) });
 }
 
-const KINDS: readonly unknown[] = ['api_key', 'jwt', 'oauth', 'service'];
-
 function principalOf(claims: unknown): Principal | null {
   const { sub, scopes, credential, workspaceId, expiresAt } = (claims ?? {}) as Record<string, unknown>;
   if (typeof sub !== 'string' || sub === '') return null;
   if (!Array.isArray(scopes) || !scopes.every((scope) => (SCOPES as readonly unknown[]).includes(scope))) return null;
   if (typeof credential !== 'object' || credential === null) return null;
   const { kind, id } = credential as Record<string, unknown>;
-  if (!KINDS.includes(kind) || typeof id !== 'string') return null;
+  if (!(CREDENTIAL_KINDS as readonly unknown[]).includes(kind) || typeof id !== 'string') return null;
   return Object.freeze({
     userId: sub,
     scopes: scopes as Principal['scopes'],

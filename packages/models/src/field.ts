@@ -63,23 +63,22 @@ type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | n
 const accept = <Value>(value: Value): Reading<Value> => ({ ok: true, value });
 const refuse = (reason: string): Reading<never> => ({ ok: false, reason });
 
+type Kind = Pick<Field, 'sqlType' | 'schema' | 'reference'>;
+
 function field<Value, Nullable extends boolean>(
-  { sqlType, schema, reference }: Pick<Field, 'sqlType' | 'schema' | 'reference'>,
-  options: Options<Value, Nullable>,
+  { schema, ...kind }: Kind,
+  { doc, initial, ...more }: Options<Value, Nullable>,
   read: (value: unknown) => Reading<Value>,
 ): Field<OrNull<Value, Nullable>> {
-  const nullable: boolean = options.nullable ?? false;
+  const nullable: boolean = more.nullable ?? false;
   const declared: Field<Value | null> = {
-    sqlType,
-    schema: { ...(nullable ? { anyOf: [schema, { type: 'null' }] } : schema), description: options.doc },
-    doc: options.doc,
+    ...kind,
+    ...more,
+    schema: { ...(nullable ? { anyOf: [schema, { type: 'null' }] } : schema), description: doc },
+    doc,
     nullable,
-    initial: options.initial === undefined && nullable ? null : options.initial,
-    immutable: options.immutable ?? false,
-    ...(options.assigned === undefined ? {} : { assigned: options.assigned }),
-    ...(reference === undefined ? {} : { reference }),
-    ...(options.changedBy === undefined ? {} : { changedBy: options.changedBy }),
-    ...(options.isIndexed === undefined ? {} : { isIndexed: options.isIndexed }),
+    initial: initial === undefined && nullable ? null : initial,
+    immutable: more.immutable ?? false,
     read: (value) => {
       if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be null');
       return read(value);
@@ -87,6 +86,12 @@ function field<Value, Nullable extends boolean>(
   };
   return declared as Field<OrNull<Value, Nullable>>;
 }
+
+/** A kind of field that is declared by its options alone. */
+const kindOf =
+  <Value>(kind: Kind, read: (value: unknown) => Reading<Value>) =>
+  <Nullable extends boolean = false>(options: Options<Value, Nullable>): Field<OrNull<Value, Nullable>> =>
+    field(kind, options, read);
 
 /** A pattern always has its words, because a regular expression does not say to people what to change. */
 type TextBounds = { readonly min?: number; readonly max: number } & (
@@ -130,37 +135,32 @@ function lengthInCodePoints(value: string, max: number): number {
 }
 
 /** An absolute http or https URL without credentials. */
-export function httpUrl<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'text', schema: { type: 'string', format: 'uri', maxLength: 2048 } }, options, (value) =>
+export const httpUrl = kindOf<string>(
+  { sqlType: 'text', schema: { type: 'string', format: 'uri', maxLength: 2048 } },
+  (value) =>
     typeof value === 'string' && value.length <= 2048 && isHttpUrl(value)
       ? accept(value)
       : refuse('must be an absolute http or https URL'),
-  );
-}
+);
 
 /** A repeat rule, see `repeat-rule.ts`. */
-export function repeatRule<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  const schema = { type: 'string', minLength: 1, maxLength: REPEAT_RULE_LENGTH_MAX };
-  return field({ sqlType: 'text', schema }, options, (value) => {
+export const repeatRule = kindOf<string>(
+  { sqlType: 'text', schema: { type: 'string', minLength: 1, maxLength: REPEAT_RULE_LENGTH_MAX } },
+  (value) => {
     if (typeof value !== 'string') return refuse('must be a string');
     const reading = readRepeatRule(value);
     return reading.ok ? accept(reading.rule) : refuse(reading.reason);
-  });
-}
+  },
+);
 
 /** The name of a time zone, such as `Europe/Berlin`. It is stored as given, with the letters of the time zone database. */
-export function timeZone<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'text', schema: { type: 'string', minLength: 1, maxLength: 64 } }, options, (value) => {
+export const timeZone = kindOf<string>(
+  { sqlType: 'text', schema: { type: 'string', minLength: 1, maxLength: 64 } },
+  (value) => {
     const name = typeof value === 'string' && value.length <= 64 ? timeZoneNamed(value) : null;
     return name === null ? refuse('must be a time zone such as Europe/Berlin') : accept(name);
-  });
-}
+  },
+);
 
 /** Null for what is no name of a zone; an offset such as +02:00 is none, because its days have no summer time. */
 function timeZoneNamed(value: string): string | null {
@@ -172,14 +172,12 @@ function timeZoneNamed(value: string): string | null {
   }
 }
 
+const ID_SCHEMA = { type: 'string', pattern: UUID_PATTERN };
+
 /** An id that is no reference, because it outlives its record. */
-export function id<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'uuid', schema: { type: 'string', pattern: UUID_PATTERN } }, options, (value) =>
-    isUuid(value) ? accept(value.toLowerCase()) : refuse('must be an id'),
-  );
-}
+export const id = kindOf<string>({ sqlType: 'uuid', schema: ID_SCHEMA }, (value) =>
+  isUuid(value) ? accept(value.toLowerCase()) : refuse('must be an id'),
+);
 
 export function integer<Nullable extends boolean = false>(
   bounds: { min: number; max: number },
@@ -195,13 +193,9 @@ export function integer<Nullable extends boolean = false>(
   );
 }
 
-export function flag<Nullable extends boolean = false>(
-  options: Options<boolean, Nullable>,
-): Field<OrNull<boolean, Nullable>> {
-  return field({ sqlType: 'boolean', schema: { type: 'boolean' } }, options, (value) =>
-    typeof value === 'boolean' ? accept(value) : refuse('must be true or false'),
-  );
-}
+export const flag = kindOf<boolean>({ sqlType: 'boolean', schema: { type: 'boolean' } }, (value) =>
+  typeof value === 'boolean' ? accept(value) : refuse('must be true or false'),
+);
 
 export function choice<const Value extends string, Nullable extends boolean = false>(
   values: readonly Value[],
@@ -216,16 +210,12 @@ export function choice<const Value extends string, Nullable extends boolean = fa
 }
 
 /** A fractional rank, sorted as text, so that moving an item changes only that item. Numbers of older clients are stored as text. */
-export function rank<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'text', schema: { type: 'string', maxLength: 256 } }, options, (value) => {
-    const rankText = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
-    return typeof rankText === 'string' && rankText.length <= 256 && /^[\x20-\x7e]*$/.test(rankText)
-      ? accept(rankText)
-      : refuse('must be at most 256 printable ASCII characters');
-  });
-}
+export const rank = kindOf<string>({ sqlType: 'text', schema: { type: 'string', maxLength: 256 } }, (value) => {
+  const rankText = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+  return typeof rankText === 'string' && rankText.length <= 256 && /^[\x20-\x7e]*$/.test(rankText)
+    ? accept(rankText)
+    : refuse('must be at most 256 printable ASCII characters');
+});
 
 const DAY_MS = 86_400_000;
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
@@ -237,24 +227,21 @@ const timestampText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?
 const EPOCH_MS_MIN = Date.UTC(2000, 0, 1);
 
 /** A day: `YYYY-MM-DD` on the wire. Epoch milliseconds and timestamps are read as the UTC day they fall on. */
-export function date<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'date', schema: { type: 'string', format: 'date', maxLength: 10 } }, options, (value) =>
+export const date = kindOf<string>(
+  { sqlType: 'date', schema: { type: 'string', format: 'date', maxLength: 10 } },
+  (value) =>
     readTime(value, 'a day such as 2026-11-21', (ms) =>
       new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10),
     ),
-  );
-}
+);
+
+const TIMESTAMP: Kind = { sqlType: 'timestamptz', schema: { type: 'string', format: 'date-time', maxLength: 35 } };
 
 /** A time: ISO 8601 UTC with milliseconds on the wire. Any offset, a day without time and epoch milliseconds are read too. Keeps sync.mutate.dates. */
-export function timestamp<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  const schema = { type: 'string', format: 'date-time', maxLength: 35 };
-  return field({ sqlType: 'timestamptz', schema }, options, (value) =>
-    readTime(value, 'a timestamp such as 2026-11-21T09:00:00.000Z', (ms) => new Date(ms).toISOString()),
-  );
+export const timestamp = kindOf<string>(TIMESTAMP, readTimestamp);
+
+function readTimestamp(value: unknown): Reading<string> {
+  return readTime(value, 'a timestamp such as 2026-11-21T09:00:00.000Z', (ms) => new Date(ms).toISOString());
 }
 
 /** Keeps sync.mutate.epoch-seconds. */
@@ -266,19 +253,11 @@ function readTime(value: unknown, expected: string, toText: (ms: number) => stri
 }
 
 /** A past time: at most a day in the future, because the clocks of clients differ. Keeps sync.mutate.completed. */
-export function pastTimestamp<Nullable extends boolean = false>(
-  options: Options<string, Nullable>,
-): Field<OrNull<string, Nullable>> {
-  const moment = timestamp(options);
-  return {
-    ...moment,
-    read(value) {
-      const reading = moment.read(value);
-      if (!reading.ok || reading.value === null) return reading;
-      return Date.parse(reading.value) <= Date.now() + DAY_MS ? reading : refuse('must not be more than a day ahead');
-    },
-  };
-}
+export const pastTimestamp = kindOf<string>(TIMESTAMP, (value) => {
+  const reading = readTimestamp(value);
+  if (!reading.ok) return reading;
+  return Date.parse(reading.value) <= Date.now() + DAY_MS ? reading : refuse('must not be more than a day ahead');
+});
 
 function dayMs(day: string): number | null {
   const ms = Date.parse(`${day}T00:00:00.000Z`);
@@ -295,21 +274,15 @@ function instantMs(value: unknown): number | null {
   return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : null;
 }
 
-interface ReferenceOptions<Value, Nullable extends boolean> extends Options<Value, Nullable> {
-  readonly inverse?: string;
-}
-
-const inverseOf = ({ inverse }: { readonly inverse?: string }): { readonly inverse?: string } =>
-  inverse === undefined ? {} : { inverse };
+type ReferenceOptions<Value, Nullable extends boolean> = Options<Value, Nullable> & Pick<Reference, 'inverse'>;
 
 export function reference<Nullable extends boolean = false>(
   model: string,
   onDelete: Reference['onDelete'],
-  options: ReferenceOptions<string, Nullable>,
+  { inverse, ...options }: ReferenceOptions<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
-  const schema = { type: 'string', pattern: UUID_PATTERN };
-  const to = { model, many: false, onDelete, ...inverseOf(options) };
-  return field({ sqlType: 'uuid', schema, reference: to }, options, (value) =>
+  const to = { model, many: false, onDelete, ...(inverse && { inverse }) };
+  return field<string, Nullable>({ sqlType: 'uuid', schema: ID_SCHEMA, reference: to }, options, (value) =>
     isUuid(value) ? accept(value.toLowerCase()) : refuse(`must be the id of a ${model}`),
   );
 }
@@ -319,11 +292,11 @@ export function references<Nullable extends boolean = false>(
   model: string,
   onDelete: Reference['onDelete'],
   max: number,
-  options: ReferenceOptions<readonly string[], Nullable>,
+  { inverse, ...options }: ReferenceOptions<readonly string[], Nullable>,
 ): Field<OrNull<readonly string[], Nullable>> {
-  const schema = { type: 'array', items: { type: 'string', pattern: UUID_PATTERN }, maxItems: max };
-  const to = { model, many: true, onDelete, ...inverseOf(options) };
-  return field({ sqlType: 'uuid[]', schema, reference: to }, options, (value) => {
+  const schema = { type: 'array', items: ID_SCHEMA, maxItems: max };
+  const to = { model, many: true, onDelete, ...(inverse && { inverse }) };
+  return field<readonly string[], Nullable>({ sqlType: 'uuid[]', schema, reference: to }, options, (value) => {
     if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
     const ids = [...new Set(value.map((id) => id.toLowerCase()))];
     return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} items`);

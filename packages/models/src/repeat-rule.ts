@@ -1,3 +1,5 @@
+import { isDay } from './words/days.ts';
+
 /**
  * Reads an RFC 5545 recurrence rule (section 3.3.10) of days or slower, by which a task can repeat. Libraries that compute the days
  * also accept invalid rules (a 40th of a month, unknown parts, COUNT with UNTIL), so the stored text is checked against the grammar
@@ -105,11 +107,8 @@ function conflictOf(parts: ReadonlyMap<string, string>): string | null {
 
 /** An existing day or time: 30 February is refused. */
 function isMoment(value: string): boolean {
-  const read = /^(\d{4})(\d{2})(\d{2})(?:T([01]\d|2[0-3])([0-5]\d)([0-5]\d)Z?)?$/.exec(value);
-  if (read === null) return false;
-  const day = `${read[1]}-${read[2]}-${read[3]}`;
-  const ms = Date.parse(`${day}T00:00:00.000Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})(?:T([01]\d|2[0-3])([0-5]\d)([0-5]\d)Z?)?$/.exec(value) ?? [];
+  return isDay(`${year}-${month}-${day}`);
 }
 
 function refuse(reason: string): RuleReading {
