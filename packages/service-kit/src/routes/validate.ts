@@ -79,7 +79,7 @@ function charsLeft(value: unknown, budget: number): number {
 function describe(errors: readonly ErrorObject[], where: string): string {
   const faults = new Map<string, string>();
   for (const error of closestBranches(errors.slice(0, ERRORS_MAX))) {
-    const text = sentence(error, `${where}${error.instancePath}`, error.params as Record<string, unknown>);
+    const text = `${where}${error.instancePath} ${sentence(error)}`;
     // A value has one fault at a time; the names in it have one each.
     const about = ['required', 'additionalProperties'].includes(error.keyword) ? text : error.instancePath;
     if (!faults.has(about)) faults.set(about, text);
@@ -129,44 +129,34 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: 'a day such as 2026-11-21',
 };
 
-function sentence(error: ErrorObject, at: string, params: Record<string, unknown>): string {
-  switch (error.keyword) {
-    case 'additionalProperties':
-      return `${at} must not have the property ${JSON.stringify(String(params.additionalProperty).slice(0, 100))}${knownNames(error)}`;
-    case 'enum':
-      return `${at} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
-    case 'const':
-      return `${at} must be ${JSON.stringify(params.allowedValue)}`;
-    case 'format':
-      return `${at} must be ${FORMATS[String(params.format)] ?? `a valid ${String(params.format)}`}`;
-    case 'pattern':
-      return `${at} ${wordsOf(String(params.pattern)) ?? error.message}`;
-    case 'required':
-      return `${at} must have the property "${String(params.missingProperty)}"`;
-    case 'type':
-      return `${at} must be ${[params.type]
-        .flat()
-        .map((type) => TYPES[String(type)] ?? String(type))
-        .join(' or ')}`;
-    case 'minLength':
-      return Number(params.limit) === 1
-        ? `${at} must not be empty`
-        : `${at} must have at least ${String(params.limit)} characters`;
-    case 'maxLength':
-      return `${at} must have at most ${String(params.limit)} characters`;
-    case 'minItems':
-      return `${at} must contain at least ${items(params.limit)}`;
-    case 'maxItems':
-      return `${at} must contain at most ${items(params.limit)}`;
-    case 'uniqueItems':
-      return `${at} must not contain an item twice`;
-    case 'minimum':
-      return `${at} must be at least ${String(params.limit)}`;
-    case 'maximum':
-      return `${at} must be at most ${String(params.limit)}`;
-    default:
-      return `${at} ${error.message ?? 'is not valid'}`;
-  }
+type Sentence = (params: Readonly<Record<string, unknown>>, error: ErrorObject) => string;
+
+/** What a value must be, by the keyword that it does not fit. */
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  additionalProperties: ({ additionalProperty }, error) =>
+    `must not have the property ${JSON.stringify(String(additionalProperty).slice(0, 100))}${knownNames(error)}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).join(', ')}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a valid ${String(format)}`}`,
+  pattern: ({ pattern }, { message }) => wordsOf(String(pattern)) ?? String(message),
+  required: ({ missingProperty }) => `must have the property "${String(missingProperty)}"`,
+  type: ({ type }) => `must be ${[type].flat().map(typeText).join(' or ')}`,
+  minLength: ({ limit }) =>
+    Number(limit) === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`,
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  minItems: ({ limit }) => `must contain at least ${items(limit)}`,
+  maxItems: ({ limit }) => `must contain at most ${items(limit)}`,
+  uniqueItems: () => 'must not contain an item twice',
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+};
+
+function sentence(error: ErrorObject): string {
+  return SENTENCES[error.keyword]?.(error.params as Record<string, unknown>, error) ?? error.message ?? 'is not valid';
+}
+
+function typeText(type: unknown): string {
+  return TYPES[String(type)] ?? String(type);
 }
 
 function items(limit: unknown): string {
