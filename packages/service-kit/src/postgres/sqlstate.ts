@@ -1,21 +1,21 @@
-import { Fault } from '@wts/contracts';
+import { Fault, type ErrorCode } from '@wts/contracts';
 
 /**
  * The faults for errors of PostgreSQL and of connections to it. Applied where replies are rendered, so that no error of a statement
  * becomes an internal error, or shows SQL.
  * Keeps errors.409.conflict.
  */
-const BY_CODE: Readonly<Record<string, () => Fault>> = {
+const BY_CODE: Readonly<Record<string, ErrorCode>> = {
   // unique_violation, exclusion_violation
-  '23505': () => new Fault('conflict'),
-  '23P01': () => new Fault('conflict'),
+  '23505': 'conflict',
+  '23P01': 'conflict',
   // foreign_key_violation: the referenced record was deleted meanwhile
-  '23503': () => new Fault('conflict'),
+  '23503': 'conflict',
   // not_null_violation, check_violation: a rule of the database that the validators do not have
-  '23502': () => new Fault('validation_failed'),
-  '23514': () => new Fault('validation_failed'),
+  '23502': 'validation_failed',
+  '23514': 'validation_failed',
   // program_limit_exceeded: a value too large for its index
-  '54000': () => new Fault('validation_failed'),
+  '54000': 'validation_failed',
 };
 
 /** Serialization failure, deadlock, lock not available: the same statement may succeed immediately. */
@@ -50,18 +50,17 @@ export function faultOfSqlState(error: unknown): Fault | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = codeOf(error);
   const isDatabase = /^[0-9A-Z]{5}$/.test(code) && 'severity' in error;
-  if (!isDatabase) {
-    const isUnreachable = isOfConnection(error, code);
-    return isUnreachable ? new Fault('unavailable', { cause: error }) : undefined;
-  }
+  const isUnavailable = isDatabase ? isTemporary(error, code) : isOfConnection(error, code);
+  if (isUnavailable) return new Fault('unavailable', { cause: error });
+  if (!isDatabase) return undefined;
+  const known = code.startsWith('22') ? 'validation_failed' : BY_CODE[code];
+  return known && new Fault(known, { cause: error });
+}
+
+function isTemporary(error: Error, code: string): boolean {
   // Without a constraint, a check violation is a row for which there is no partition yet.
-  const hasPartition = code !== '23514' || (error as { constraint?: unknown }).constraint !== undefined;
-  if (!hasPartition) return new Fault('unavailable', { cause: error });
-  const fault = BY_CODE[code];
-  if (fault !== undefined) return withCause(fault(), error);
-  if (code.startsWith('22')) return new Fault('validation_failed', { cause: error });
-  if (RETRYABLE.includes(code) || isOfServer(code)) return new Fault('unavailable', { cause: error });
-  return undefined;
+  if (code === '23514') return (error as { constraint?: unknown }).constraint === undefined;
+  return RETRYABLE.includes(code) || isOfServer(code);
 }
 
 /**
@@ -90,8 +89,4 @@ function withoutStatement(message: string): string {
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
-}
-
-function withCause(fault: Fault, cause: Error): Fault {
-  return new Fault(fault.code, { cause });
 }
