@@ -4,9 +4,11 @@ import { get as httpsGet } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 
-interface Connecting {
+/** To each address. */
+export interface Connecting {
   readonly connections: number;
   readonly connectTimeoutMs: number;
+  /** 0: each call has its own deadline. */
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
 }
@@ -63,10 +65,15 @@ export function targetOf({ origin, lookup }: Pick<Address, 'origin' | 'lookup'>)
   readonly lookup?: LookupFunction;
 } {
   return {
-    host: origin.hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(origin),
     ...(origin.port === '' ? {} : { port: Number(origin.port) }),
     ...(lookup === undefined ? {} : { lookup }),
   };
+}
+
+/** Without the brackets of IPv6. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 /** Resolves with any reply. Uses a connection of its own, because those of the pool may all be busy. */

@@ -3,26 +3,20 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Fault, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
-import { Address, probeHealth } from './address.ts';
+import { Address, hostOf, probeHealth, type Connecting } from './address.ts';
 import type { CallOutcome, ObserveCall } from './metrics.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
 /** All IP addresses of a name. */
 type LookUp = (name: string) => Promise<readonly LookupAddress[]>;
 
-export interface AddressesOptions {
+export interface AddressesOptions extends Connecting {
   /** The service, for the log. */
   readonly name: string;
   readonly urls: readonly string[];
   readonly log: Logger;
   /** Calls under way or waiting, to all addresses. More are refused. */
   readonly underWayMax: number;
-  /** To each address. */
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-  /** 0: each call has its own deadline. */
-  readonly headersTimeoutMs: number;
-  readonly bodyTimeoutMs: number;
   /** How often names are resolved again. */
   readonly refreshMs?: number;
   readonly lookUp?: LookUp;
@@ -298,8 +292,3 @@ function requestsOf({ underWay }: Address): number {
 }
 
 const lookUpBySystem: LookUp = (name) => lookup(name, { all: true, order: 'verbatim' });
-
-/** Without the brackets of IPv6. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { MintToken } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS } from '@wts/contracts';
@@ -264,8 +265,4 @@ function parse({ status, body }: ServiceReply): unknown {
   } catch (cause) {
     throw new Fault('unavailable', { cause: new Error(`an answer with status ${status} is not JSON`, { cause }) });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
