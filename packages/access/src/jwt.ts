@@ -131,11 +131,8 @@ async function keysFor(
 ): Promise<readonly (KeyObject | string)[]> {
   if ('secrets' in issuer.key) return issuer.key.secrets;
   if (typeof kid !== 'string' || kid === '' || kid.length > KID_CHARS_MAX) throw refused('kid');
-  let jwks = jwksByIssuer.get(issuer);
-  if (jwks === undefined) {
-    jwks = new Jwks(issuer.key.jwksUri, issuer.key.fetch ?? fetchJwks);
-    jwksByIssuer.set(issuer, jwks);
-  }
+  const { jwksUri, fetch = fetchJwks } = issuer.key;
+  const jwks = jwksByIssuer.getOrInsertComputed(issuer, () => new Jwks(jwksUri, fetch));
   const key = await jwks.find(kid, algorithm, now * 1000);
   if (key === undefined) throw refused('kid');
   return [key];

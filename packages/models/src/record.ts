@@ -25,19 +25,17 @@ interface ReadPlan {
 const plans = new WeakMap<Model, ReadPlan>();
 
 function planOf(declared: Model): ReadPlan {
-  let plan = plans.get(declared);
-  if (!plan) {
-    const fields = new Map(Object.entries(declared.fields));
-    const required = [...fields]
-      .filter(([, field]) => field.initial === undefined && !field.assigned)
-      .map(([name]) => name);
-    const setChanges = setChangesOf(declared);
-    const setChangeNames = setChanges.flatMap(({ added, removed }) => [added, removed]);
-    const otherNames = new Set([...setChangeNames, ...Object.keys(declared.commands)]);
-    plan = { fields, required, setChanges, otherNames };
-    plans.set(declared, plan);
-  }
-  return plan;
+  return plans.getOrInsertComputed(declared, makePlan);
+}
+
+function makePlan(declared: Model): ReadPlan {
+  const fields = new Map(Object.entries(declared.fields));
+  const required = [...fields]
+    .filter(([, field]) => field.initial === undefined && !field.assigned)
+    .map(([name]) => name);
+  const setChanges = setChangesOf(declared);
+  const setChangeNames = setChanges.flatMap(({ added, removed }) => [added, removed]);
+  return { fields, required, setChanges, otherNames: new Set([...setChangeNames, ...Object.keys(declared.commands)]) };
 }
 
 /** Normalized values of a new record; missing ones get their initial value. */

@@ -67,9 +67,8 @@ const dependents = new Map<string, Dependent[]>();
 for (const declared of MODELS) {
   for (const [field, { reference }] of Object.entries(declared.fields)) {
     if (!reference || reference.onDelete === 'keep') continue;
-    const list = dependents.get(reference.model) ?? [];
+    const list = dependents.getOrInsertComputed(reference.model, () => []);
     list.push({ model: declared, field, many: reference.many, onDelete: reference.onDelete });
-    dependents.set(reference.model, list);
   }
 }
 

@@ -15,14 +15,11 @@ const changes = new WeakMap<Model, readonly SetChange[]>();
 
 /** The set changes that an update of this model may have: one for each field of several references. */
 export function setChangesOf(declared: Model): readonly SetChange[] {
-  let found = changes.get(declared);
-  if (!found) {
-    found = Object.entries(declared.fields).flatMap(([field, { reference, assigned, immutable }]) => {
+  return changes.getOrInsertComputed(declared, ({ fields }) =>
+    Object.entries(fields).flatMap(([field, { reference, assigned, immutable }]) => {
       if (!reference?.many || assigned !== undefined || immutable) return [];
       const name = `${field.slice(0, 1).toUpperCase()}${field.slice(1)}`;
       return [{ field, added: `added${name}`, removed: `removed${name}` }];
-    });
-    changes.set(declared, found);
-  }
-  return found;
+    }),
+  );
 }

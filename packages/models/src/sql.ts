@@ -44,12 +44,10 @@ export interface TableLayout {
 const layouts = new WeakMap<Model, TableLayout>();
 
 export function layoutOf(model: Model): TableLayout {
-  let layout = layouts.get(model);
-  if (!layout) {
-    layout = { table: `sync.${model.table}`, columns: columnsOf(model).filter(({ field }) => field !== 'workspaceId') };
-    layouts.set(model, layout);
-  }
-  return layout;
+  return layouts.getOrInsertComputed(model, () => ({
+    table: `sync.${model.table}`,
+    columns: columnsOf(model).filter(({ field }) => field !== 'workspaceId'),
+  }));
 }
 
 /** The table of a model with its indexes, which the migrations must result in. */

@@ -81,7 +81,7 @@ export class WorkState {
 }
 
 export function openWorkState({ metrics: registry, readiness, log }: BackgroundContext, work: ShownWork): WorkState {
-  const metrics = metricsOf(registry);
+  const metrics = METRICS.getOrInsertComputed(registry, metricsOf);
   const state = new WorkState(work, log, metrics);
   metrics.states.push(state);
   readiness.addBackground(work.name, () => state.status);
@@ -99,8 +99,6 @@ const METRICS = new WeakMap<Registry, WorkMetrics>();
 
 /** The metrics of all background work of a service. */
 function metricsOf(registry: Registry): WorkMetrics {
-  const known = METRICS.get(registry);
-  if (known !== undefined) return known;
   const states: WorkState[] = [];
   const options = { labelNames: ['work'] as const, registers: [registry] };
   const gauge = (name: string, help: string, read: (status: BackgroundStatus) => number): void => {
@@ -124,7 +122,7 @@ function metricsOf(registry: Registry): WorkMetrics {
     'When a run last succeeded in this process; 0 before the first.',
     ({ lastRunAt }) => (lastRunAt === null ? 0 : Date.parse(lastRunAt) / 1000),
   );
-  const metrics: WorkMetrics = {
+  return {
     runs: new Counter({
       name: 'wts_background_runs_total',
       help: 'Runs of background work that succeeded.',
@@ -137,6 +135,4 @@ function metricsOf(registry: Registry): WorkMetrics {
     }),
     states,
   };
-  METRICS.set(registry, metrics);
-  return metrics;
 }

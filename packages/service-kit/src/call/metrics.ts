@@ -13,7 +13,7 @@ const HISTOGRAMS = new WeakMap<Registry, Histogram<'to' | 'outcome'>>();
 
 /** Measures requests to a service, each try by itself. */
 export function callMetrics(registry: Registry, to: string): ObserveCall {
-  const seconds = HISTOGRAMS.get(registry) ?? histogramOf(registry);
+  const seconds = HISTOGRAMS.getOrInsertComputed(registry, histogramOf);
   // Labels are resolved once per series, because resolving them costs more than observing.
   const series = new Map<CallOutcome, ReturnType<typeof seconds.labels>>();
   return (outcome, startedMs) => {
@@ -24,13 +24,11 @@ export function callMetrics(registry: Registry, to: string): ObserveCall {
 }
 
 function histogramOf(registry: Registry): Histogram<'to' | 'outcome'> {
-  const made = new Histogram({
+  return new Histogram({
     name: 'wts_upstream_request_duration_seconds',
     help: 'Time of requests to another service, by the service and the outcome: answered, failed (5xx), unreachable, cut, overdue, cancelled.',
     labelNames: ['to', 'outcome'] as const,
     buckets: BUCKETS,
     registers: [registry],
   });
-  HISTOGRAMS.set(registry, made);
-  return made;
 }

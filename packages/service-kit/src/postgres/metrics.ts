@@ -16,17 +16,14 @@ const POOLS = new WeakMap<Registry, Map<string, WatchedPool>>();
 
 /** Gauges of the connections of a process to PostgreSQL. Pools of one name, to a primary and its replica, are different servers. */
 export function watchPool(registry: Registry, name: string, watched: WatchedPool): void {
-  const pools = poolsOf(registry);
+  const pools = POOLS.getOrInsertComputed(registry, poolsOf);
   let label = name;
   for (let count = 2; pools.has(label); count += 1) label = `${name}-${count}`;
   pools.set(label, watched);
 }
 
 function poolsOf(registry: Registry): Map<string, WatchedPool> {
-  const known = POOLS.get(registry);
-  if (known !== undefined) return known;
   const pools = new Map<string, WatchedPool>();
-  POOLS.set(registry, pools);
   const registers = [registry];
   void new Gauge({
     name: 'wts_postgres_connections',

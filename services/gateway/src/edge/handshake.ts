@@ -143,19 +143,15 @@ export function tooManyHandshakes(): Fault {
 }
 
 function gateOf(address: Address, networkOf: NetworkOf): FairGate {
-  let gate = gates.get(address);
-  if (gate === undefined) {
-    gate = new FairGate({
-      slots: EDGE_LIMITS.handshakesAtOnce,
-      networkOf,
-      waitMs: EDGE_LIMITS.handshakeWaitMs,
-      // Each waiting one is a connection of its client, whose number is bounded.
-      waitingMax: Infinity,
-      refusal: TOO_MANY,
-    });
-    gates.set(address, gate);
-  }
-  return gate;
+  const options = {
+    slots: EDGE_LIMITS.handshakesAtOnce,
+    networkOf,
+    waitMs: EDGE_LIMITS.handshakeWaitMs,
+    // Each waiting one is a connection of its client, whose number is bounded.
+    waitingMax: Infinity,
+    refusal: TOO_MANY,
+  };
+  return gates.getOrInsertComputed(address, () => new FairGate(options));
 }
 
 function requestUpgrade(

@@ -152,17 +152,13 @@ export class RateLimiter {
   }
 
   #appliedTo(context: RequestContext): AppliedPolicy[] {
-    const applied = this.#applied.get(context) ?? [];
-    this.#applied.set(context, applied);
-    return applied;
+    return this.#applied.getOrInsertComputed(context, () => []);
   }
 
   #policiesOf(route: CompiledRoute): readonly RatePolicy[] {
-    const cached = this.#byRoute.get(route);
-    if (cached !== undefined) return cached;
-    const policies = this.#policies.filter(({ appliesTo }) => appliesTo(route.contract));
-    this.#byRoute.set(route, policies);
-    return policies;
+    return this.#byRoute.getOrInsertComputed(route, ({ contract }) =>
+      this.#policies.filter(({ appliesTo }) => appliesTo(contract)),
+    );
   }
 }
 

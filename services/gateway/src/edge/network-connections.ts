@@ -20,7 +20,6 @@ interface TrackedConnection {
 }
 
 interface Network {
-  readonly name: string;
   /** Connections without a credential, in the order of their last request. */
   readonly idle: Set<TrackedConnection>;
   connections: number;
@@ -55,7 +54,7 @@ export class NetworkConnections {
   admit(socket: Socket, isFull: boolean): boolean {
     const name = this.#options.networkOf(socket.remoteAddress);
     if (name === null) return !isFull || this.#close(this.#idle);
-    const network = this.#networkOf(name);
+    const network = this.#networks.getOrInsertComputed(name, newNetwork);
     network.connections += 1;
     socket.once('close', () => {
       network.connections -= 1;
@@ -118,13 +117,8 @@ export class NetworkConnections {
     if (network.refused > this.#options.refusedOfNetworkMax) socket.destroy();
     return false;
   }
+}
 
-  #networkOf(name: string): Network {
-    let network = this.#networks.get(name);
-    if (network === undefined) {
-      network = { name, idle: new Set(), connections: 0, refused: 0 };
-      this.#networks.set(name, network);
-    }
-    return network;
-  }
+function newNetwork(): Network {
+  return { idle: new Set(), connections: 0, refused: 0 };
 }

@@ -83,9 +83,7 @@ function insert(root: Node, path: string, entry: PathEntry): void {
       node.parameter ??= newNode();
       node = node.parameter;
     } else {
-      const next = node.literals.get(segment) ?? newNode();
-      node.literals.set(segment, next);
-      node = next;
+      node = node.literals.getOrInsertComputed(segment, newNode);
     }
   }
   node.entry = entry;

@@ -125,12 +125,7 @@ export class Shares {
 
 /** The share of a caller or network, created when missing; `forget` removes an empty one. */
 function shareOf(shares: Map<string, Share>, key: string): Share {
-  let share = shares.get(key);
-  if (share === undefined) {
-    share = { requests: 0, sockets: 0, bodyBytes: 0 };
-    shares.set(key, share);
-  }
-  return share;
+  return shares.getOrInsertComputed(key, () => ({ requests: 0, sockets: 0, bodyBytes: 0 }));
 }
 
 function forget(shares: Map<string, Share>, key: string, { requests, sockets }: Share): void {

@@ -137,9 +137,7 @@ export class Tally {
     for (const [key, { endsAt, others }] of this.#entries) {
       if (others === null || endsAt <= now) continue;
       for (const [replica, counts] of others) {
-        const reports = byReplica.get(replica) ?? [];
-        reports.push(reportOf(key, endsAt, counts));
-        byReplica.set(replica, reports);
+        byReplica.getOrInsertComputed(replica, () => []).push(reportOf(key, endsAt, counts));
       }
     }
     return byReplica;
