@@ -1,6 +1,6 @@
 import type { StoredEntry, ModelRecord } from '@wts/contracts';
 import { stateRow, type Queryable } from './queryable.ts';
-import { CLIENT_FLOOR, HEAD } from './sql.ts';
+import { CLIENT_FLOOR, HEAD, isoTimeSql } from './sql.ts';
 
 export interface LogHead {
   /** Changes when the log may have lost its tail, as after a promotion of an asynchronous standby. */
@@ -29,7 +29,7 @@ export type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: str
 export const LOG_COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
   model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed, completes,
   actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
-  to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`;
+  ${isoTimeSql('created_at')} as "createdAt"`;
 
 const READ = `select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
     select ${LOG_COLUMNS}, sync_id as position from sync.sync_actions

@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, readEntriesAtHead } from '@wts/log';
+import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, readEntriesAtHead, stateRow } from '@wts/log';
 import type { EntryRange, Queryable } from '@wts/log';
 import { LRUCache } from 'lru-cache';
 import { listOf, membershipListsSql, projectsOf, type MembershipLists } from './memberships.ts';
@@ -24,15 +24,13 @@ export function personGroupsSql(userId: string, workspaceId: string, also = ''):
     from sync.log_state`;
 }
 
-export function personGroupsOf(userId: string, row: PersonGroupsRow | undefined): PersonGroups {
-  const groups = new Set([userId, ...listOf(row?.workspaces, ' ')]);
+export function personGroupsOf(userId: string, row: PersonGroupsRow): PersonGroups {
+  const groups = new Set([userId, ...listOf(row.workspaces, ' ')]);
   for (const [, projects] of projectsOf(row, groups)) for (const project of projects) groups.add(project);
   return { groups, ...stateOf(row) };
 }
 
-function stateOf(row: LogStateRow | undefined): Pick<PersonGroups, 'at' | 'floor' | 'epoch'> {
-  if (row === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
-  const { at, floor, epoch } = row;
+function stateOf({ at, floor, epoch }: LogStateRow): Pick<PersonGroups, 'at' | 'floor' | 'epoch'> {
   return { at: BigInt(at), floor: BigInt(floor), epoch };
 }
 
@@ -154,7 +152,7 @@ export class GroupReader implements GroupSource {
 
   /** Own id, workspaces, private projects; for a credential limited to a workspace, only those in it. */
   async of(userId: string, workspaceId?: string): Promise<GroupsWithGains> {
-    const key = keyOf(userId, workspaceId);
+    const key = readerKey(userId, workspaceId);
     // A read that is under way began before this call and may miss later changes.
     const before = this.#cache.pendingRead(key);
     await before?.catch(() => undefined);
@@ -188,7 +186,7 @@ export class GroupReader implements GroupSource {
     { after, limit }: Pick<EntryRange, 'after' | 'limit'>,
   ): Promise<FirstPage | null> {
     const { userId, workspaceId } = reader;
-    const key = keyOf(userId, workspaceId);
+    const key = readerKey(userId, workspaceId);
     const earlier = this.#cache.get(key);
     if (earlier === undefined) return null;
     const { generation } = this.#cache;
@@ -206,7 +204,7 @@ export class GroupReader implements GroupSource {
   }
 
   cached(position: bigint, userId: string, workspaceId?: string): GroupsWithGains | null {
-    const earlier = this.#cache.get(keyOf(userId, workspaceId));
+    const earlier = this.#cache.get(readerKey(userId, workspaceId));
     return earlier !== undefined && earlier.at >= position ? earlier : null;
   }
 
@@ -216,13 +214,13 @@ export class GroupReader implements GroupSource {
 
   /** The cached groups when they were read a short while ago: they may have changed since. */
   recent(maxAgeMs: number, userId: string, workspaceId?: string): GroupsWithGains | null {
-    return this.#cache.recent(keyOf(userId, workspaceId), maxAgeMs) ?? null;
+    return this.#cache.recent(readerKey(userId, workspaceId), maxAgeMs) ?? null;
   }
 
   async #read(userId: string, workspaceId: string | undefined): Promise<GroupsWithGains> {
     const values = [userId, workspaceId ?? null];
     const { rows } = await this.#database.query<GroupsWithGainsRow>({ name: 'person_groups', text: ALL, values });
-    return groupsWithGainsOf(userId, rows[0]);
+    return groupsWithGainsOf(userId, stateRow(rows));
   }
 
   /** Null when all groups must be read again. */
@@ -233,7 +231,7 @@ export class GroupReader implements GroupSource {
   ): Promise<GroupsWithGains | null> {
     const values = [userId, earlier.at.toString()];
     const { rows } = await this.#database.query<ChangesRow>({ name: 'group_changes', text: CHANGES, values });
-    return afterChanges(earlier, rows[0], workspaceId);
+    return afterChanges(earlier, stateRow(rows), workspaceId);
   }
 }
 
@@ -242,14 +240,15 @@ function costOf({ groups }: GroupsWithGains): number {
   return groups.size + 4;
 }
 
-function keyOf(userId: string, workspaceId: string | undefined): string {
+/** Equal for readers of the same groups. */
+export function readerKey(userId: string, workspaceId: string | undefined): string {
   return workspaceId === undefined ? userId : `${userId} ${workspaceId}`;
 }
 
-function groupsWithGainsOf(userId: string, row: GroupsWithGainsRow | undefined): GroupsWithGains {
+function groupsWithGainsOf(userId: string, row: GroupsWithGainsRow): GroupsWithGains {
   const person = personGroupsOf(userId, row);
   const ever = new Map(
-    listOf(row?.gains, ',').map((gain): [string, bigint] => {
+    listOf(row.gains, ',').map((gain): [string, bigint] => {
       const [group = '', position = '0'] = gain.split(' ');
       return [group, BigInt(position)];
     }),
@@ -267,14 +266,10 @@ function groupsWithGainsOf(userId: string, row: GroupsWithGainsRow | undefined):
 }
 
 /** The groups after later gains and losses; null when all groups must be read again. */
-function afterChanges(
-  earlier: GroupsWithGains,
-  row: ChangesRow | undefined,
-  only: string | undefined,
-): GroupsWithGains | null {
+function afterChanges(earlier: GroupsWithGains, row: ChangesRow, only: string | undefined): GroupsWithGains | null {
   const state = stateOf(row);
   if (state.epoch !== earlier.epoch || state.floor > earlier.at) return null;
-  const changes = listOf(row?.changes, ',');
+  const changes = listOf(row.changes, ',');
   if (changes.length === 0) return { ...earlier, ...state };
   if (changes.length > CHANGES_MAX) return null;
   const groups = new Set(earlier.groups);

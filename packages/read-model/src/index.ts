@@ -1,4 +1,4 @@
-export { GroupCache, GroupReader, personGroupsOf, personGroupsSql, type PersonGroupsRow } from './groups.ts';
+export { GroupCache, GroupReader, personGroupsOf, personGroupsSql, readerKey, type PersonGroupsRow } from './groups.ts';
 export { isMoving } from './is-moving.ts';
 export {
   hasRoleSql,

@@ -60,18 +60,15 @@ export function membershipListsSql(userId: string, workspaceId: string): string 
  * The private projects of each workspace in `held`: a membership of a project may still be stored after that of its workspace ended.
  * Keeps sync.membership.workspace-first and never.shown-outside.
  */
-export function projectsOf(
-  row: MembershipLists | undefined,
-  held: ReadonlySet<string>,
-): [home: string, projects: string[]][] {
-  return listOf(row?.projects, ',').flatMap((list): [string, string[]][] => {
+export function projectsOf(row: MembershipLists, held: ReadonlySet<string>): [home: string, projects: string[]][] {
+  return listOf(row.projects, ',').flatMap((list): [string, string[]][] => {
     const [home = '', ...projects] = list.split(' ');
     return held.has(home) ? [[home, projects]] : [];
   });
 }
 
-export function listOf(text: string | undefined, divider: string): string[] {
-  return text === undefined || text === '' ? [] : text.split(divider);
+export function listOf(text: string, divider: string): string[] {
+  return text === '' ? [] : text.split(divider);
 }
 
 /**

@@ -84,9 +84,3 @@ export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'bod
     onDropped: () => dropped.inc({ kind }),
   });
 }
-
-/** Pages that pollers requested and have not received. */
-export function watchPages(registry: Registry, read: () => number): void {
-  const help = 'Bytes of pages of deltas that clients have requested and not received.';
-  watchGauge(registry, { name: 'wts_page_unsent_bytes', help }, read);
-}

@@ -2,7 +2,7 @@ import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
-import { labelShard } from '@wts/service-kit/observe';
+import { labelShard, watchGauge } from '@wts/service-kit/observe';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { GroupCache, shardCheck, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
@@ -23,7 +23,7 @@ import { mountMutate } from './http/mutate.ts';
 import { mountRecords } from './http/records.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
+import { sweepMetrics, waitMetrics } from './metrics.ts';
 import { Moves } from './moves/moves.ts';
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/pipeline.ts';
@@ -78,7 +78,8 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
     const pages = new Pages({ ...reading, networkOf, metrics: metricsOf('page') });
-    watchPages(kit.metrics, () => pages.bytes);
+    const help = 'Bytes of pages of deltas that clients have requested and not received.';
+    watchGauge(kit.metrics, { name: 'wts_page_unsent_bytes', help }, () => pages.bytes);
     const snapshots = openSnapshots({ kit, shares, pool, turns, ...reading });
     const { socketServer } = openLive({
       kit,

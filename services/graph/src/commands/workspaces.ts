@@ -1,5 +1,5 @@
 import { accessApi, apiKeyApi, isUuid, memberApi, privateProjectApi, workspaceApi } from '@wts/contracts';
-import type { ApiKey, Contract, Invitation, InvitableRole, KeyPermissions, Role, Workspace } from '@wts/contracts';
+import type { ApiKey, BodyOf, Contract, Invitation, Role, Workspace } from '@wts/contracts';
 import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/caller.ts';
@@ -20,25 +20,8 @@ interface Named {
   readonly clientTxId?: string | null | undefined;
 }
 
-interface NewKey extends Named {
-  readonly label: string;
-  readonly permissions: KeyPermissions;
-  readonly expiresAt?: string | null;
-  readonly workspaceId?: string | null;
-}
-
-interface NewWorkspace {
-  readonly name: string;
-  readonly urlKey: string;
-  readonly logoUrl?: string | null;
-  readonly timeZone?: string | null;
-}
-
-interface NewInvitation {
-  readonly email?: string | null;
-  readonly role?: InvitableRole | null;
-  readonly expiresInDays?: number | null;
-}
+/** A body as GraphQL has it: what may be left out may be null. */
+type Given<Body> = { readonly [Name in keyof Body]: undefined extends Body[Name] ? Body[Name] | null : Body[Name] };
 
 interface OfWorkspace {
   readonly workspaceId: string;
@@ -114,7 +97,12 @@ export class WorkspaceCommands {
 
   // What can be changed.
 
-  createApiKey({ clientTxId, ...key }: NewKey): Promise<Answer<{ readonly apiKey: ApiKey; readonly token: string }>> {
+  createApiKey({
+    clientTxId,
+    ...key
+  }: Given<BodyOf<typeof apiKeyApi.internalCreateApiKey>> & Named): Promise<
+    Answer<{ readonly apiKey: ApiKey; readonly token: string }>
+  > {
     const { workspaceId } = key;
     return this.#answer(
       { workspaceId, clientTxId },
@@ -128,7 +116,10 @@ export class WorkspaceCommands {
     return this.#answer({ id }, () => this.#callAuth(apiKeyApi.revokeApiKey, { params: { keyId: id }, query }), done);
   }
 
-  createWorkspace({ input, clientTxId }: { readonly input: NewWorkspace } & Named) {
+  createWorkspace({
+    input,
+    clientTxId,
+  }: { readonly input: Given<BodyOf<typeof workspaceApi.createWorkspace>> } & Named) {
     return this.#answer(
       { clientTxId },
       () => this.#call(workspaceApi.createWorkspace, { body: given(input), ...repeatable(clientTxId) }),
@@ -151,7 +142,7 @@ export class WorkspaceCommands {
     workspaceId,
     input,
     clientTxId,
-  }: OfWorkspace & { readonly input?: NewInvitation | null } & Named) {
+  }: OfWorkspace & { readonly input?: Given<BodyOf<typeof memberApi.createInvitation>> | null } & Named) {
     const options = { params: { workspaceId }, body: given(input ?? {}), ...repeatable(clientTxId) };
     return this.#answer(
       { workspaceId, clientTxId },
@@ -210,13 +201,13 @@ export class WorkspaceCommands {
   }
 }
 
-type Given<T> = { [Name in keyof T as T[Name] extends NonNullable<T[Name]> ? Name : never]: T[Name] } & {
+type Present<T> = { [Name in keyof T as T[Name] extends NonNullable<T[Name]> ? Name : never]: T[Name] } & {
   [Name in keyof T as T[Name] extends NonNullable<T[Name]> ? never : Name]?: NonNullable<T[Name]>;
 };
 
 /** Only the values that are given, because null is a value in REST. */
-function given<T extends object>(values: T): Given<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? null) !== null)) as Given<T>;
+function given<T extends object>(values: T): Present<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? null) !== null)) as Present<T>;
 }
 
 function pageOf({ after, limit }: PageArguments) {

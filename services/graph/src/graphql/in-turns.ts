@@ -77,14 +77,13 @@ const counted = new WeakMap<SelectionSetNode, number>();
 
 /** The fields of a selection and of all below it. Each selection set is counted once, however often its fragment is used. */
 function fieldsIn(set: SelectionSetNode, fragments: Fragments): number {
-  const known = counted.get(set);
-  if (known !== undefined) return known;
-  let fields = 0;
-  for (const part of selectedOf(set).parts) {
-    const below = typeof part === 'string' ? fragments[part]?.selectionSet : part.node.selectionSet;
-    if (typeof part !== 'string') fields += below === undefined ? 1 : 1 + FIELDS_OF_OBJECT;
-    if (below !== undefined) fields += fieldsIn(below, fragments);
-  }
-  counted.set(set, fields);
-  return fields;
+  return counted.getOrInsertComputed(set, () => {
+    let fields = 0;
+    for (const part of selectedOf(set).parts) {
+      const below = typeof part === 'string' ? fragments[part]?.selectionSet : part.node.selectionSet;
+      if (typeof part !== 'string') fields += below === undefined ? 1 : 1 + FIELDS_OF_OBJECT;
+      if (below !== undefined) fields += fieldsIn(below, fragments);
+    }
+    return fields;
+  });
 }

@@ -52,16 +52,8 @@ export function operationMetrics(registry: Registry): OperationMetrics {
   });
   const watch = (name: string, help: string, value: () => number): void => watchGauge(registry, { name, help }, value);
   // Labels are resolved once per series, because resolving them costs more than observing.
-  const byKind = {
-    query: durations.labels({ kind: 'query' }),
-    mutation: durations.labels({ kind: 'mutation' }),
-    refused: durations.labels({ kind: 'refused' }),
-  };
-  const byOutcome = {
-    known: documents.labels({ outcome: 'known' }),
-    read: documents.labels({ outcome: 'read' }),
-    refused: documents.labels({ outcome: 'refused' }),
-  };
+  const byKind = seriesOf(['query', 'mutation', 'refused'], (kind) => durations.labels({ kind }));
+  const byOutcome = seriesOf(['known', 'read', 'refused'], (outcome) => documents.labels({ outcome }));
   return {
     observe({ kind, codes, way, cost, seconds }) {
       byKind[kind ?? 'refused'].observe(seconds);
@@ -96,9 +88,12 @@ function operationsByWay(registry: Registry): Readonly<Record<'direct' | NotDire
     labelNames: ['way'] as const,
     registers: [registry],
   });
-  const ways = ['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])] as const;
-  return Object.fromEntries(ways.map((way) => [way, operations.labels({ way })])) as Record<
-    (typeof ways)[number],
-    ReturnType<typeof operations.labels>
-  >;
+  return seriesOf(['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])], (way) => operations.labels({ way }));
+}
+
+function seriesOf<Label extends string, Series>(
+  labels: readonly Label[],
+  series: (label: Label) => Series,
+): Readonly<Record<Label, Series>> {
+  return Object.fromEntries(labels.map((label) => [label, series(label)])) as Record<Label, Series>;
 }

@@ -1,9 +1,9 @@
+import { isoTimeSql } from '@wts/log';
 import { layoutOf, singularOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
 import { fieldsByName } from '../domain/fields.ts';
 import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
 import { cursorSql } from './cursor.ts';
-import { isoTimeSql } from './record.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /*

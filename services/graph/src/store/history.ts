@@ -1,8 +1,8 @@
 import { isUuid, parseSyncId, type SyncAction } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import { Visibility } from '@wts/read-model';
 import { invalid } from '../domain/errors.ts';
 import { pageSizeOf } from '../domain/page-size.ts';
-import { isoTimeSql } from './record.ts';
 import { StatementWriter, type Reader, type Statement } from './statement.ts';
 
 /*

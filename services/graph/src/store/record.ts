@@ -1,3 +1,4 @@
+import { isoTimeSql } from '@wts/log';
 import { layoutOf, Workspace, type Column, type Model } from '@wts/models';
 import { fieldsOf, isLong } from '../domain/fields.ts';
 
@@ -34,10 +35,6 @@ export function recordSql(model: Model, alias: string, wants: Wants): string {
 function valueSql(alias: string, { name, type }: Column): string {
   const column = `${alias}.${name}`;
   return type === 'timestamptz' ? isoTimeSql(column) : column;
-}
-
-export function isoTimeSql(column: string): string {
-  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { isUuid } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import { layoutOf, Task, timestamp, Workspace } from '@wts/models';
 import { invalid } from '../domain/errors.ts';
 import { pageSizeOf } from '../domain/page-size.ts';
 import type { Found } from './connection.ts';
-import { isoTimeSql, recordSql, type Wants } from './record.ts';
+import { recordSql, type Wants } from './record.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /*

@@ -35,10 +35,19 @@ export async function readOutcomes(
   };
 }
 
+type Committed = Pick<Extract<UnitResult, { readonly kind: 'applied' }>, 'lastId' | 'mains'>;
+
+/** What a unit has in the log. */
+function committedOf(result: UnitResult): Committed {
+  if (result.kind === 'applied') return result;
+  if (result.kind !== 'replayed') return { lastId: 0n, mains: [] };
+  const { lastId, mainIds } = result.replay;
+  return { lastId, mains: mainIds.map((syncId) => ({ syncId, effect: null })) };
+}
+
 /** The positions of entries that the outcome of a unit needs. */
 function positionsIn(result: UnitResult): readonly bigint[] {
-  if (result.kind === 'replayed') return result.replay.mainIds;
-  return result.kind === 'applied' ? result.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
+  return committedOf(result).mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId]));
 }
 
 export function textLengthOf(record: ModelRecord | undefined): number {
@@ -58,16 +67,11 @@ function toOutcomes(
   return results.map((result, index): UnitOutcome => {
     if (result.kind === 'refused') return result.refusal;
     const mutations = units[index]?.mutations ?? [];
-    const mains =
-      result.kind === 'applied'
-        ? result.mains
-        : result.kind === 'replayed'
-          ? result.replay.mainIds.map((syncId) => ({ syncId, effect: null }))
-          : [];
+    const { lastId, mains } = committedOf(result);
     return {
       ok: true,
-      lastId: result.kind === 'applied' ? result.lastId : result.kind === 'replayed' ? result.replay.lastId : 0n,
-      replayed: result.kind === 'replayed' || mains.every(({ effect }) => effect === null),
+      lastId,
+      replayed: mains.every(({ effect }) => effect === null),
       mutations: mutations.map((mutation, position) => {
         const { syncId, effect } = mains[position] ?? { syncId: 0n, effect: null };
         // As it is stored, so that a client that keys by it has one record.

@@ -1,5 +1,5 @@
 import { consume, pause, STREAM_LIMITS, traceOf } from '@wts/log/stream';
-import type { LogHead, LogPage, Logger } from '@wts/log';
+import type { LogHead, LogReader, Logger } from '@wts/log';
 import type { EntryChunk, LogStream } from '@wts/contracts';
 import { endSpan, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
@@ -18,16 +18,10 @@ import { Ring, type RingChunk, type RingLimits } from './ring.ts';
  * Keeps sync.socket.two-replicas.
  */
 
-/** The part of the log that a follower needs. */
-export interface FollowedLog {
-  head(): Promise<LogHead>;
-  read(after: bigint, limit: number): Promise<LogPage>;
-}
-
 export interface HubOptions {
   readonly nc: () => NatsConnection | null;
   readonly of: LogStream;
-  readonly log: FollowedLog;
+  readonly log: Pick<LogReader, 'head' | 'read'>;
   /** Chunks committed in this process or handed over by other replicas. */
   readonly handover?: (offer: (chunk: EntryChunk) => void) => () => void;
   readonly ring?: RingLimits;

@@ -1,12 +1,7 @@
 import type { LogStream } from '@wts/contracts';
-import { subscribe } from '@wts/service-kit/nats';
-import type { NatsConnection } from 'nats';
+import { subscribe, type Nats } from '@wts/service-kit/nats';
 
-/** The connection to NATS, as the service kit keeps it. */
-export interface NatsSource {
-  connection(): NatsConnection | null;
-  onConnect(callback: (connection: NatsConnection) => void): void;
-}
+export type NatsSource = Pick<Nats, 'connection' | 'onConnect'>;
 
 const ANNOUNCE_MS = 2_000;
 /** Three announcements may be lost. */

@@ -1,4 +1,4 @@
-import type { GroupsWithGains, Reader } from '@wts/read-model';
+import { readerKey, type GroupsWithGains, type Reader } from '@wts/read-model';
 import type { RingChunk } from '../hub/ring.ts';
 
 /** Is called with each chunk that has an entry of one of its groups. */
@@ -26,7 +26,7 @@ export class GroupListeners<T extends GroupListener> {
 
   /** Adds a listener, or updates the groups of its reader. Groups older than the stored ones are ignored. */
   set(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
-    const key = keyOf(reader);
+    const key = readerKey(reader.userId, reader.workspaceId);
     const readers = this.#byReader.getOrInsertComputed(key, () => ({ groups: NONE, at: -1n, listeners: new Set() }));
     readers.listeners.add(listener);
     if (at <= readers.at) return;
@@ -35,7 +35,7 @@ export class GroupListeners<T extends GroupListener> {
   }
 
   remove(listener: T, reader: Reader): void {
-    const key = keyOf(reader);
+    const key = readerKey(reader.userId, reader.workspaceId);
     const readers = this.#byReader.get(key);
     if (readers === undefined || !readers.listeners.delete(listener) || readers.listeners.size > 0) return;
     this.#replaceGroups(readers, NONE);
@@ -63,8 +63,4 @@ export class GroupListeners<T extends GroupListener> {
     all?.delete(readers);
     if (all?.size === 0) this.#byGroup.delete(group);
   }
-}
-
-function keyOf({ userId, workspaceId }: Reader): string {
-  return workspaceId === undefined ? userId : `${userId} ${workspaceId}`;
 }

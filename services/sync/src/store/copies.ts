@@ -1,5 +1,5 @@
 import { syncApi, type CopiedKey, type CopiedRecord, type CopyDigest } from '@wts/contracts';
-import type { Queryable } from '@wts/log';
+import { isoTimeSql, type Queryable } from '@wts/log';
 import { isNumerous, layoutOf, modelNamed, Task, User } from '@wts/models';
 
 /*
@@ -233,7 +233,7 @@ const FOLLOWED: readonly string[] = syncApi.COPIED_MODELS;
 
 /** Those of the entries of a workspace. A transaction that changed nothing has no entry: sent again, it is decided again. */
 const KEYS = `select k.user_id as "userId", k.client_id as "clientId", k.client_tx_id as "clientTxId",
-    to_char(k.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
+    ${isoTimeSql('k.created_at', 'US')} as "createdAt",
     array(select coalesce((select model || ' ' || model_id from sync.sync_actions where sync_id = main), '')
       from unnest(k.main_ids) with ordinality as m(main, n) order by n) as mains
   from (select distinct actor_id, client_id, client_tx_id from (${ENTRIES('actor_id, client_id, client_tx_id')}) entry) sent

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '@wts/log';
 import type { Pool } from 'pg';
 import { isMoving } from '@wts/read-model';
 
@@ -13,7 +14,7 @@ export interface DueRow {
 /** The time by the clock of PostgreSQL, and the time zones of all workspaces. */
 export async function readClock(pool: Pool): Promise<{ readonly now: string; readonly zones: readonly string[] }> {
   const { rows } = await pool.query<{ now: string; zones: string[] }>(
-    `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now,
+    `select ${isoTimeSql('now()')} as now,
        array(select distinct time_zone from sync.workspaces) as zones`,
   );
   const [clock] = rows;

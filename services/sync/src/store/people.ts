@@ -1,5 +1,5 @@
 import type { MembershipChange, MembershipDetail, MemberRecord, PersonRecord, WorkspaceOfPerson } from '@wts/contracts';
-import type { Queryable } from '@wts/log';
+import { isoTimeSql, type Queryable } from '@wts/log';
 import { hasRoleSql } from '@wts/read-model';
 import { layoutOf, snakeCase, User, type Model } from '@wts/models';
 
@@ -11,13 +11,8 @@ export interface Page {
   readonly limit: number;
 }
 
-/** A time as records have it. */
-export function timeSql(value: string, precision: 'MS' | 'US' = 'MS'): string {
-  return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${precision}"Z"')`;
-}
-
 /** Of a person `u`. */
-const PERSON = `u.id as "userId", u.name, u.email, ${timeSql('u.created_at')} as "createdAt"`;
+const PERSON = `u.id as "userId", u.name, u.email, ${isoTimeSql('u.created_at')} as "createdAt"`;
 
 /** Null for an unknown one. */
 export async function findPerson(database: Queryable, userId: string): Promise<PersonRecord | null> {
@@ -41,7 +36,7 @@ export async function workspacesOf(
 /** Indexes workspace_members (user_id) and (workspace_id, user_id). */
 export async function membershipDetailsOf(database: Queryable, userId: string): Promise<MembershipDetail[]> {
   const sql = `select m.id, m.workspace_id as "workspaceId", w.name, w.url_key as "urlKey", m.role,
-      ${timeSql('w.archived_at')} as "archivedAt",
+      ${isoTimeSql('w.archived_at')} as "archivedAt",
       ${hasRoleSql('m', 'owner')} and not exists (select from sync.workspace_members o
         where o.workspace_id = m.workspace_id and ${hasRoleSql('o', 'owner')} and o.user_id <> m.user_id) as "isOnlyOwner"
     from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id
@@ -58,7 +53,7 @@ export async function membersOf(
   // No condition with "or", with which the index would read all members.
   const isAmong = userIds === undefined ? '' : 'and m.user_id = any($4::uuid[])';
   const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role,
-      ${timeSql('m.created_at')} as "joinedAt"
+      ${isoTimeSql('m.created_at')} as "joinedAt"
     from sync.workspace_members m join sync.users u on u.id = m.user_id
     where m.workspace_id = $1 and ($2::uuid is null or m.user_id > $2) ${isAmong} order by m.user_id limit $3`;
   const values = [workspaceId, after ?? null, limit, ...(userIds === undefined ? [] : [userIds])];
@@ -84,7 +79,7 @@ export async function membershipChangesOf(
   workspaceId: string,
   { before, limit }: ChangePage,
 ): Promise<MembershipChange[]> {
-  const sql = `select c.id, ${timeSql('c.created_at', 'US')} as at, c.action, c."membershipId", c."userId", c.role, c."actorId"
+  const sql = `select c.id, ${isoTimeSql('c.created_at', 'US')} as at, c.action, c."membershipId", c."userId", c.role, c."actorId"
     from ((${CHANGES} and action in ('INSERT', 'DELETE')) union all (${CHANGES} and action = 'UPDATE' and 'role' = any(changed)
       and model_id in (select id from sync.workspace_members where workspace_id = $1))) c
     where $2::timestamptz is null or (c.created_at, c.id) < ($2::timestamptz, $3::uuid)

@@ -1,4 +1,5 @@
 import { isUuid } from '@wts/contracts';
+import { stateRow } from '@wts/log';
 import {
   type PersonGroups,
   type PersonGroupsRow,
@@ -53,7 +54,7 @@ export class SnapshotTransaction implements AsyncDisposable {
         `begin isolation level repeatable read read only; set local statement_timeout = ${ageMsMax};
          set local idle_in_transaction_session_timeout = ${ageMsMax}; set local jit = off; ${personGroups}`,
       )) as unknown as QueryResult<PersonGroupsRow>[];
-      return new SnapshotTransaction(client, personGroupsOf(userId, results.at(-1)?.rows[0]), ageMsMax);
+      return new SnapshotTransaction(client, personGroupsOf(userId, stateRow(results.at(-1)?.rows ?? [])), ageMsMax);
     } catch (error) {
       client.off('error', ignore);
       client.release(true);

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '@wts/log';
 import { layoutOf, Task, Workspace, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 import { isMoving } from '@wts/read-model';
@@ -28,7 +29,7 @@ export interface ScannedTask extends ArchivedRecord {
   readonly overdueSeconds: number;
 }
 
-const ARCHIVED_AT = `to_char(t.archived_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const ARCHIVED_AT = isoTimeSql('t.archived_at');
 const KEPT_DAYS = 'greatest($1::int, coalesce(w.trash_retention_days, 0))';
 
 /**
@@ -45,17 +46,20 @@ const SCAN = `select t.id, ${ARCHIVED_AT} as "archivedAt",
   ) t left join ${layoutOf(Workspace).table} w on w.id = t.workspace_id
   order by t.archived_at, t.id`;
 
-export async function scanTrash(
-  pool: Pool,
-  { days, after, limit }: { readonly days: number; readonly after: ScanPosition; readonly limit: number },
-): Promise<ScannedTask[]> {
+interface Scan {
+  readonly days: number;
+  readonly after: ScanPosition;
+  readonly limit: number;
+}
+
+export async function scanTrash(pool: Pool, { days, after, limit }: Scan): Promise<ScannedTask[]> {
   return (await pool.query<ScannedTask>(SCAN, [days, after.archivedAt, after.id, limit])).rows;
 }
 
 /** How many tasks wait for the purge, up to a bound, and for how long the first of them. */
 export async function countExpired(
   pool: Pool,
-  { days, after, limit }: { readonly days: number; readonly after: ScanPosition; readonly limit: number },
+  { days, after, limit }: Scan,
 ): Promise<{ readonly count: number; readonly overdueSeconds: number }> {
   const { rows } = await pool.query<{ count: number; overdueSeconds: number }>(
     `select count(*)::int as count, coalesce(max(found."overdueSeconds"), 0) as "overdueSeconds" from (${SCAN}) found where found."isExpired"`,
@@ -74,10 +78,7 @@ export async function countExisting(pool: Pool, model: Model, ids: readonly stri
 }
 
 /** Workspaces that were not restored in time. */
-export async function findExpiredWorkspaces(
-  pool: Pool,
-  { days, after, limit }: { readonly days: number; readonly after: ScanPosition; readonly limit: number },
-): Promise<ArchivedRecord[]> {
+export async function findExpiredWorkspaces(pool: Pool, { days, after, limit }: Scan): Promise<ArchivedRecord[]> {
   const { rows } = await pool.query<ArchivedRecord>(
     `select t.id, ${ARCHIVED_AT} as "archivedAt" from ${layoutOf(Workspace).table} t
      where t.archived_at < now() - make_interval(days => $1) and (t.archived_at, t.id) > ($2::timestamptz, $3::uuid)

@@ -1,14 +1,14 @@
 import type { OperatorWorkspace, RecordCounts } from '@wts/contracts';
-import type { Queryable } from '@wts/log';
+import { isoTimeSql, type Queryable } from '@wts/log';
 import { hasRoleSql } from '@wts/read-model';
 import { isHere } from './moves.ts';
-import { timeSql, type Page } from './people.ts';
+import type { Page } from './people.ts';
 
 /** What the auth service shows operators of workspaces, which are records here. */
 
 const OWNERS_MAX = 10;
-const WORKSPACE = `w.id, w.name, w.url_key as "urlKey", ${timeSql('w.created_at')} as "createdAt",
-  ${timeSql('w.archived_at')} as "archivedAt",
+const WORKSPACE = `w.id, w.name, w.url_key as "urlKey", ${isoTimeSql('w.created_at')} as "createdAt",
+  ${isoTimeSql('w.archived_at')} as "archivedAt",
   (select count(*)::int from sync.workspace_members m where m.workspace_id = w.id) as members,
   (select coalesce(json_agg(json_build_object('userId', o.id, 'name', o.name) order by o.joined_at, o.id), '[]') from (
     select u.id, u.name, m.created_at as joined_at from sync.workspace_members m join sync.users u on u.id = m.user_id

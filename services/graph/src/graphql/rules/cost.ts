@@ -90,13 +90,11 @@ class CostPlanner {
   }
 
   #fragment(name: string): SetPlan {
-    const known = this.#planned.get(name);
-    if (known !== undefined) return known;
-    const fragment = this.#fragments[name];
-    if (fragment === undefined) throw new Error(`no fragment ${name}`);
-    const plan = this.set(this.#composite(fragment.typeCondition.name.value), fragment.selectionSet);
-    this.#planned.set(name, plan);
-    return plan;
+    return this.#planned.getOrInsertComputed(name, () => {
+      const fragment = this.#fragments[name];
+      if (fragment === undefined) throw new Error(`no fragment ${name}`);
+      return this.set(this.#composite(fragment.typeCondition.name.value), fragment.selectionSet);
+    });
   }
 
   #composite(name: string): GraphQLCompositeType {
