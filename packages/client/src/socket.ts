@@ -42,7 +42,11 @@ export async function* receiveFrames(
   socket.addEventListener('close', end);
   socket.addEventListener('message', ({ data }) => {
     if (hasEnded || typeof data !== 'string') return;
-    if (texts.length > 0 && bufferedChars + data.length > bufferCharsMax) return end();
+    if (texts.length > 0 && bufferedChars + data.length > bufferCharsMax) {
+      end();
+      // At once, because the server sends on until then.
+      return socket.close();
+    }
     texts.push(data);
     bufferedChars += data.length;
     wake();
