@@ -39,13 +39,14 @@ export function serviceEnvironment(
   };
 }
 
-/** Mints tokens as the service `from` does when it calls `to`. */
-export function minterFor(
-  from: ServiceName,
-  to: string,
-  { serviceKeys }: Pick<Secrets, 'serviceKeys'> = SECRETS,
-): MintToken {
-  return tokenMinter({ from, to, key: parsePrivateKey(serviceKeys[from] ?? '') });
+const minters = new WeakMap<Pick<Secrets, 'serviceKeys'>, Map<string, MintToken>>();
+
+/** Mints tokens as the service `from` does when it calls `to`. One for each route, because its cache has room for many callers. */
+export function minterFor(from: ServiceName, to: string, secrets: Pick<Secrets, 'serviceKeys'> = SECRETS): MintToken {
+  const made = minters.getOrInsertComputed(secrets, () => new Map());
+  return made.getOrInsertComputed(`${from} ${to}`, () =>
+    tokenMinter({ from, to, key: parsePrivateKey(secrets.serviceKeys[from] ?? '') }),
+  );
 }
 
 /** Reads the tokens of calls to a service, in a test that stands in for it. */
