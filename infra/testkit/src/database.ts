@@ -78,7 +78,7 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
     for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])]) {
       await using admin = await connectTo(adminUrl);
       await untilUnused(admin, one);
-      if (staysOnDisk(adminUrl) && (await closeSmall(admin, one))) continue;
+      if (isOurs(adminUrl) && !isInMemory(scratchRoot()) && (await closeSmall(admin, one))) continue;
       await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(one)} WITH (FORCE)`);
     }
   };
@@ -104,9 +104,9 @@ async function untilUnused(admin: Client, name: string): Promise<void> {
   await eventually(isEmpty, { deadlineMs: DISCONNECT_MS }).catch(() => {});
 }
 
-/** Whether the files of the server are on a disk, and end with this process: it is not one of the user. */
-function staysOnDisk(adminUrl: string): boolean {
-  return adminUrl !== process.env['TEST_DATABASE_URL'] && !isInMemory(scratchRoot());
+/** Whether the files of the server end with this process: it is not one of the user. */
+function isOurs(adminUrl: string): boolean {
+  return adminUrl !== process.env['TEST_DATABASE_URL'];
 }
 
 /**
@@ -204,8 +204,9 @@ async function fromTemplate(base: Base, options: { readonly seeded: boolean }): 
 }
 
 function copyOf({ auth, ...base }: Base, template: string): ProvisionOptions {
-  const copy = { ...base, template };
-  return auth === undefined ? copy : { ...copy, auth: { ...auth, template: authName(template) } };
+  const strategy = isOurs(base.adminUrl) && isInMemory(scratchRoot()) ? 'FILE_COPY' : 'WAL_LOG';
+  const copy = { ...base, template: { name: template, strategy } } as const;
+  return auth === undefined ? copy : { ...copy, auth: { ...auth, template: { name: authName(template), strategy } } };
 }
 
 /** Resolves to the name of the template, which it creates where it is missing. */

@@ -30,8 +30,11 @@ interface Place {
   /** The URL of an administrator in the maintenance database. */
   readonly adminUrl: string;
   readonly name: string;
-  /** The database to copy, which already has its schemas. */
-  readonly template?: string;
+  /**
+   * The database to copy, which already has its schemas. WAL_LOG writes its pages to the write-ahead log as well, FILE_COPY waits until
+   * each of its files is on the disk: the latter takes half of the time where that is memory.
+   */
+  readonly template?: { readonly name: string; readonly strategy: 'WAL_LOG' | 'FILE_COPY' };
 }
 
 export interface ProvisionOptions extends Place {
@@ -147,8 +150,10 @@ async function refuseOldServer(admin: Client): Promise<void> {
 async function createDatabase(admin: Client, options: ProvisionOptions): Promise<boolean> {
   const existing = await admin.query('SELECT FROM pg_database WHERE datname = $1', [options.name]);
   if (existing.rowCount !== 0) return false;
-  const template = options.template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(options.template)}`;
-  await admin.query(`CREATE DATABASE ${escapeIdentifier(options.name)}${template}`);
+  const { name, template } = options;
+  const copied =
+    template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(template.name)} STRATEGY ${template.strategy}`;
+  await admin.query(`CREATE DATABASE ${escapeIdentifier(name)}${copied}`);
   return true;
 }
 
