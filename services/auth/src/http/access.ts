@@ -2,7 +2,7 @@ import { accessApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { endApp, listAccess, listApps, listSecurityEvents } from '../commands/manage-access.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sender.ts';
 
 /** Who reaches a workspace, for its owners and admins. */
 export function mountAccess(router: IRouter, context: Parameters<typeof listAccess>[0]): void {

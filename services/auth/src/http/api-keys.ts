@@ -3,7 +3,7 @@ import { mount, type Call } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { Context } from '../context.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sender.ts';
 
 /** Personal API keys: those of the caller, and those limited to a workspace the caller owns. */
 export function mountApiKeys(router: IRouter, context: Context): void {

@@ -20,7 +20,7 @@ import { formToken } from './browser.ts';
 import { readKeyChoices } from './key-choices.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sender.ts';
 
 /**
  * How the command line signs in. Its request waits for the browser that brought it, while the person signs in if needed and decides;

@@ -5,7 +5,7 @@ import { resolvePerson } from '../commands/resolve-person.ts';
 import type { Context } from '../context.ts';
 import { requireFactorToJoin, requireSecondFactor } from '../queries/require-second-factor.ts';
 import { resolveApiKey } from '../queries/resolve-api-key.ts';
-import { shardOf } from './shard-of.ts';
+import { shardOf } from './sender.ts';
 
 /** Sorts before the id of every credential. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';

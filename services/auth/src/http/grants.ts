@@ -4,7 +4,7 @@ import type { IRouter } from 'express';
 import type { Context } from '../context.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { requireSecondFactor } from '../queries/require-second-factor.ts';
-import { shardOf } from './shard-of.ts';
+import { shardOf } from './sender.ts';
 
 /** The look-up of grants by services that verify access tokens. */
 export function mountGrants(

@@ -5,7 +5,7 @@ import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
 import { PRODUCT } from '../domain/product.ts';
-import { shardOf } from './shard-of.ts';
+import { shardOf } from './sender.ts';
 
 /** Clients read the documents each time they sign a person in. Shorter than the lead of a new key. */
 const CACHE_CONTROL = 'public, max-age=300';

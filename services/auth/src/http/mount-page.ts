@@ -9,8 +9,7 @@ import { messagePage } from '../pages/message.ts';
 import type { Session } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
 import { enrolAddress } from './next-step.ts';
-import { networkOf } from './network-of.ts';
-import { visitorOf } from './visitor.ts';
+import { networkOf, visitorOf } from './sender.ts';
 import { Parameters, queryOf } from './parameters.ts';
 
 /** What all pages need. */

@@ -6,7 +6,7 @@ import type { Operator } from '../commands/disable-person.ts';
 import type { OperatorContext } from '../context.ts';
 import { OPERATOR_TOKEN_PREFIX } from '../domain/operator-token.ts';
 import type { OperatorTokenStore } from '../store/operator-tokens.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sender.ts';
 
 /** Mounts an operation of operators, with the guard. */
 export type MountOperation = ReturnType<typeof operationMounter>;

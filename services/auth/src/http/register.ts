@@ -3,8 +3,7 @@ import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { registerClient } from '../oauth/client-metadata.ts';
 import type { OAuth } from '../oauth/oauth.ts';
-import { networkOf } from './network-of.ts';
-import { visitorOf } from './visitor.ts';
+import { networkOf, visitorOf } from './sender.ts';
 
 /** Dynamic registration of clients, unless the operator closed it (keeps operator.clients.closed). Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
 export function mountRegister(router: IRouter, oauth: OAuth): void {

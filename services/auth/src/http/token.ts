@@ -7,8 +7,7 @@ import type { OAuth } from '../oauth/oauth.ts';
 import { refreshTokens } from '../oauth/refresh-token.ts';
 import { required } from '../oauth/token-request.ts';
 import type { GrantType } from '../domain/client.ts';
-import { networkOf } from './network-of.ts';
-import { visitorOf } from './visitor.ts';
+import { networkOf, visitorOf } from './sender.ts';
 
 const GRANTS = { authorization_code: exchangeCode, refresh_token: refreshTokens } as const;
 

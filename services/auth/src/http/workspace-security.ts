@@ -3,7 +3,7 @@ import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { changeWorkspaceSecurity } from '../commands/change-workspace-security.ts';
 import type { Context } from '../context.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sender.ts';
 
 /** What a workspace requires of its members. */
 export function mountWorkspaceSecurity(router: IRouter, context: Context): void {

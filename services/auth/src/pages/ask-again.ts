@@ -1,6 +1,6 @@
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, note, type Fields } from './parts.ts';
+import { field, form, hiddenEmail, note, type Fields } from './parts.ts';
 import { passkeyPart } from './passkey-part.ts';
 
 interface AskAgainPage {
@@ -35,15 +35,7 @@ export function askAgainPage(
       ${form(
         site.path(action),
         fields,
-        html`<input type="hidden" name="again" value="password" /><input
-            type="email"
-            name="again_email"
-            value="${email}"
-            autocomplete="username"
-            aria-label="Email"
-            readonly
-            hidden
-          />
+        html`<input type="hidden" name="again" value="password" />${hiddenEmail('again_email', email)}
           ${field({ label: 'Password', name: 'again_password', type: 'password', autocomplete: 'current-password', isFirst: true })}
           <div class="choices">
             <button type="submit">Continue</button>

@@ -2,7 +2,7 @@ import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import { ACCESS_TEXTS, KEY_ACCESS, keyChoices } from './key-choices.ts';
 import type { Page, Site } from './layout.ts';
-import { form, named, signedInAs } from './parts.ts';
+import { form, named, otherAccount, signedInAs } from './parts.ts';
 
 interface ConnectPage {
   readonly csrf: string;
@@ -40,7 +40,7 @@ export function connectPage(site: Site, options: ConnectPage): Page {
             <button type="submit" name="decision" value="deny" class="plain">Cancel</button>
           </div>`,
       )}
-      ${form(action, { csrf, request, decision: 'switch' }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+      ${otherAccount(action, { csrf, request, decision: 'switch' })}`,
   };
 }
 

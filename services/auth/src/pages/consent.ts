@@ -2,7 +2,7 @@ import { oauthApi, type GrantScope, type WorkspaceOfPerson } from '@wts/contract
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
 import { workspaceChoice } from './key-choices.ts';
-import { choice, form, named, signedInAs } from './parts.ts';
+import { choice, form, named, otherAccount, signedInAs } from './parts.ts';
 import { targetOf, type Target } from './redirect-target.ts';
 
 interface ConsentPage {
@@ -66,7 +66,7 @@ export function consentPage(site: Site, options: ConsentPage): Page {
             <button type="submit" name="decision" value="deny" class="plain">Deny</button>
           </div>`,
       )}
-      ${form(site.path('/consent'), { csrf, request, decision: 'switch' }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+      ${otherAccount(site.path('/consent'), { csrf, request, decision: 'switch' })}`,
   };
 }
 

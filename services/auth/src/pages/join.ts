@@ -1,8 +1,7 @@
-import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, named, note, signedInAs } from './parts.ts';
+import { field, form, named, newPasswordField, note, otherAccount, signedInAs } from './parts.ts';
 
 /** The first page for a person with a code, who opened no link. */
 export function enterCodePage(site: Site, wrong: string | null = null): Page {
@@ -71,8 +70,7 @@ export function newPersonPage(site: Site, options: NewPersonPage): Page {
                   lengthMax: 320,
                   ...(address === null ? {} : { isFixed: true, hint: 'The invitation is for this address.' }),
                 })}
-                ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'new-password', lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
-                <button type="submit">Create account and join</button>`,
+                ${newPasswordField({ label: 'Password' })} <button type="submit">Create account and join</button>`,
             )
           : html`<a class="button" href="${signIn}">Sign in</a>`
       }
@@ -92,7 +90,7 @@ export function signedInPage(site: Site, options: MemberPage): Page {
       ${invited(options)} ${signedInAs(person)} ${note('wrong', wrong)}
       ${address === null ? null : html`<p class="note">The invitation is for ${named(address)}.</p>`}
       ${form(site.path('/join'), { csrf, code, proof }, html`<button type="submit">Join ${named(workspaceName)}</button>`)}
-      ${form(site.path('/sign-out'), { csrf, invitation: code }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+      ${otherAccount(site.path('/sign-out'), { csrf, invitation: code })}`,
   };
 }
 

@@ -1,10 +1,9 @@
 import type { MailLink } from '../store/mail-links.ts';
 import type { ResetKind } from '../store/reset-password.ts';
-import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
 import { messagePage } from './message.ts';
-import { field, form, named, note } from './parts.ts';
+import { field, form, named, newPasswordField, note } from './parts.ts';
 
 interface NewPasswordPage {
   readonly csrf: string;
@@ -34,8 +33,7 @@ export function newPasswordPage(site: Site, { csrf, token, kind, email, wrong }:
         site.path('/link'),
         { csrf, token },
         html`${field({ label: 'Email', name: 'email', type: 'email', autocomplete: 'username', value: email, isFixed: true })}
-          ${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', isFirst: true, lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
-          <button type="submit">Change password</button>`,
+          ${newPasswordField({ label: 'New password', isFirst: true })} <button type="submit">Change password</button>`,
       )}`,
   };
 }

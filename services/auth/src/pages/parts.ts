@@ -1,3 +1,4 @@
+import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { html, type Html } from './html.ts';
 
@@ -82,4 +83,34 @@ export function field(options: FieldOptions): Html {
     />
     ${hint === undefined ? null : html`<p class="hint" id="${hintId}">${hint}</p>`}
   </div>`;
+}
+
+export function newPasswordField(options: Pick<FieldOptions, 'label' | 'isFirst'>): Html {
+  return field({
+    ...options,
+    name: 'password',
+    type: 'password',
+    autocomplete: 'new-password',
+    lengthMin: PASSWORD_BYTES.min,
+    hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.`,
+  });
+}
+
+/** By which a password manager knows whose password a form asks for. */
+export function hiddenEmail(name: string, email: string): Html {
+  return html`<input
+    type="email"
+    name="${name}"
+    value="${email}"
+    autocomplete="username"
+    aria-label="Email"
+    readonly
+    hidden
+  />`;
+}
+
+/** The way to another account, after which the person goes on with what the fields say. */
+export function otherAccount(action: string, fields: Fields): Html {
+  const button = html`<button type="submit" class="link">Use another account</button>`;
+  return form(action, fields, html`<p class="foot">Not you? ${button}</p>`);
 }

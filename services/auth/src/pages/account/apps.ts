@@ -5,7 +5,7 @@ import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { named } from '../parts.ts';
 import { targetOf } from '../redirect-target.ts';
-import { revokeLink, row } from './rows.ts';
+import { endLink, list, row } from './rows.ts';
 import { day, endOf, nameOfWorkspace } from './words.ts';
 
 interface AppsSection {
@@ -27,20 +27,14 @@ export function appsSection(site: Site, { apps, leftOut, workspaces }: AppsSecti
         more: html`<span class="quiet small more"
           >Answers go to ${targetText(redirectUri)} · client ${named(clientId)}</span
         >`,
-        end: revokeLink(site, `/account/apps/${id}/revoke`, `Revoke access of ${name}`),
+        end: endLink(site, `/account/apps/${id}/revoke`, 'Revoke', `Revoke access of ${name}`),
       });
     },
   );
   return html`<section aria-labelledby="apps">
     <h2 id="apps">Connected apps</h2>
     <p class="quiet">Apps that you allowed to use your account. A revoked app loses access within a second.</p>
-    ${
-      rows.length === 0
-        ? html`<p class="note">No app is connected.</p>`
-        : html`<ul class="rows">
-            ${rows}
-          </ul>`
-    }
+    ${list(rows, html`<p class="note">No app is connected.</p>`)}
     ${leftOut === 0 ? null : html`<p class="note">These are the newest; ${leftOut} older ${leftOut === 1 ? 'one is' : 'ones are'} not shown. Revoke some to see more.</p>`}
   </section>`;
 }

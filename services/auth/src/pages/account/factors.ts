@@ -1,7 +1,9 @@
 import { encodeQR } from 'qr';
 import { shownName } from '../../domain/shown-name.ts';
+import type { Passkey } from '../../store/second-factors.ts';
 import { html, Html } from '../html.ts';
 import type { Page, Site } from '../layout.ts';
+import { endLink, list, row } from './rows.ts';
 import { day } from './words.ts';
 import { ACCOUNT_PAGES } from './layout.ts';
 import { field, form, named, note, type Fields } from '../parts.ts';
@@ -9,12 +11,7 @@ import { passkeyPart } from '../passkey-part.ts';
 
 export interface FactorsShown {
   readonly csrf: string;
-  readonly passkeys: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly createdAt: Date;
-    readonly lastUsedAt: Date | null;
-  }[];
+  readonly passkeys: readonly Pick<Passkey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>[];
   readonly totpSince: Date | null;
   readonly recoveryCodesLeft: number;
   /** For a new passkey; null where the site has no host name, which passkeys need. */
@@ -63,19 +60,14 @@ function factorChoices(site: Site, shown: FactorsShown, next: Fields = {}): Html
   const { csrf, passkeys, totpSince, recoveryCodesLeft, passkeyOptions, passkeyName, wrong = null } = shown;
   const rows = passkeys.map(({ id, name, createdAt, lastUsedAt }) => {
     const used = lastUsedAt === null ? 'never used' : html`used ${day(lastUsedAt)}`;
-    const remove = `/account/passkeys/${id}/remove`;
-    return row(site, { name, kind: 'Passkey', about: html`added ${day(createdAt)} · ${used}`, remove });
+    const about = html`Passkey · added ${day(createdAt)} · ${used}`;
+    return removableRow(site, { name, about, path: `/account/passkeys/${id}/remove` });
   });
-  const app =
-    totpSince === null
-      ? null
-      : row(site, {
-          name: 'Authenticator app',
-          kind: null,
-          about: html`set up ${day(totpSince)}`,
-          remove: '/account/totp/remove',
-        });
-  const hasFactor = passkeys.length > 0 || totpSince !== null;
+  if (totpSince !== null) {
+    const about = html`set up ${day(totpSince)}`;
+    rows.push(removableRow(site, { name: 'Authenticator app', about, path: '/account/totp/remove' }));
+  }
+  const hasFactor = rows.length > 0;
   const newPasskey = form(
     site.path('/account/passkeys'),
     { csrf, ...next },
@@ -93,14 +85,7 @@ function factorChoices(site: Site, shown: FactorsShown, next: Fields = {}): Html
       }),
     }),
   );
-  return html`${note('wrong', wrong)}
-  ${
-    hasFactor
-      ? html`<ul class="rows">
-          ${rows}${app}
-        </ul>`
-      : null
-  }
+  return html`${note('wrong', wrong)} ${list(rows, null)}
   ${passkeyOptions === null ? html`<p class="note">Passkeys need a host name; this service is at an IP address.</p>` : newPasskey}
   ${form(
     site.path('/account/totp'),
@@ -112,21 +97,9 @@ function factorChoices(site: Site, shown: FactorsShown, next: Fields = {}): Html
   ${hasFactor ? recoveryRow(site, csrf, recoveryCodesLeft) : null}`;
 }
 
-interface Row {
-  readonly name: string;
-  readonly kind: string | null;
-  readonly about: Html;
-  readonly remove: string;
-}
-
-function row(site: Site, { name, kind, about, remove }: Row): Html {
-  return html`<li>
-    <div class="what">
-      <bdi class="name">${shownName(name)}</bdi
-      ><span class="quiet small">${kind === null ? null : html`${kind} · `}${about}</span>
-    </div>
-    <a class="button plain small" href="${site.path(remove)}" aria-label="Remove ${shownName(name)}">Remove</a>
-  </li>`;
+function removableRow(site: Site, { name, about, path }: { name: string; about: Html; path: string }): Html {
+  const shown = shownName(name);
+  return row({ name: shown, about, end: endLink(site, path, 'Remove', `Remove ${shown}`) });
 }
 
 function recoveryRow(site: Site, csrf: string, left: number): Html {

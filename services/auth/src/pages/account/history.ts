@@ -2,6 +2,7 @@ import { sentenceOf, type StoredEvent } from '../../domain/security-event.ts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { named } from '../parts.ts';
+import { list } from './rows.ts';
 import { placeOf, time } from './words.ts';
 
 interface HistorySection {
@@ -29,13 +30,7 @@ export function historySection(site: Site, { events, next, isFirst }: HistorySec
   return html`<section aria-labelledby="history">
     <h2 id="history">History</h2>
     <p class="quiet">What happened with your account.</p>
-    ${
-      rows.length === 0
-        ? html`<p class="note">${isFirst ? 'Nothing happened yet.' : 'There is nothing older.'}</p>`
-        : html`<ul class="rows">
-            ${rows}
-          </ul>`
-    }
+    ${list(rows, html`<p class="note">${isFirst ? 'Nothing happened yet.' : 'There is nothing older.'}</p>`)}
     ${
       isFirst && next === null
         ? null

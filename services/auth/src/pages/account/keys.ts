@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts';
 import { ACCESS_TEXTS, keyChoices } from '../key-choices.ts';
 import type { Site } from '../layout.ts';
 import { field, form, named, note } from '../parts.ts';
-import { revokeLink, row } from './rows.ts';
+import { endLink, list, row } from './rows.ts';
 import { day, endOf, nameOfWorkspace } from './words.ts';
 
 interface KeysSection {
@@ -32,21 +32,14 @@ export function keysSection(
       name,
       about: html`${keyPrefix}… · ${ACCESS_TEXTS[permissions]}${where} · created ${day(new Date(createdAt))} · ${used} ·
       ${endOf(expiresAt === null ? null : new Date(expiresAt))}`,
-      end: revokeLink(site, `/account/keys/${id}/revoke`, `Revoke the key ${name}`),
+      end: endLink(site, `/account/keys/${id}/revoke`, 'Revoke', `Revoke the key ${name}`),
     });
   });
   return html`<section aria-labelledby="keys">
     <h2 id="keys">API keys</h2>
     <p class="quiet">For scripts and integrations. A key acts as you, with the access that you give it.</p>
     ${newKey === null ? null : html`<div class="note done" role="status">The key “${named(newKey.label)}” is created. Copy it now, it is not shown again.<code class="token">${newKey.token}</code></div>`}
-    ${note('wrong', wrong)}
-    ${
-      rows.length === 0
-        ? null
-        : html`<ul class="rows">
-            ${rows}
-          </ul>`
-    }
+    ${note('wrong', wrong)} ${list(rows, null)}
     ${form(
       site.path('/account/keys'),
       { csrf },

@@ -1,7 +1,6 @@
-import { PASSWORD_BYTES } from '../../domain/password-rules.ts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
-import { field, form, note } from '../parts.ts';
+import { field, form, hiddenEmail, newPasswordField, note } from '../parts.ts';
 
 interface PasswordSection {
   readonly csrf: string;
@@ -18,18 +17,9 @@ export function passwordSection(site: Site, { csrf, email, wrong }: PasswordSect
     ${form(
       site.path('/account/password'),
       { csrf },
-      html`<input
-          type="email"
-          name="email"
-          value="${email}"
-          autocomplete="username"
-          aria-label="Email"
-          readonly
-          hidden
-        />
+      html`${hiddenEmail('email', email)}
         ${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password', isFirst: wrong !== null })}
-        ${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
-        <button type="submit" class="plain">Change password</button>`,
+        ${newPasswordField({ label: 'New password' })} <button type="submit" class="plain">Change password</button>`,
     )}
   </section>`;
 }

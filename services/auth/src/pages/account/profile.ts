@@ -2,6 +2,7 @@ import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { field, form, named, note } from '../parts.ts';
+import { list } from './rows.ts';
 
 interface NameSection {
   readonly csrf: string;
@@ -34,15 +35,10 @@ export function workspacesSection({ found, away }: WorkspacesSection): Html {
     ({ name, role }) =>
       html`<li><span class="name">${named(name)}</span> <span class="quiet small">${role}</span></li>`,
   );
+  const none = html`<p class="note">You are in no workspace. Someone with the right to invite sends you a link.</p>`;
   return html`<section aria-labelledby="workspaces">
     <h2 id="workspaces">Workspaces</h2>
-    ${
-      rows.length === 0 && away.length === 0
-        ? html`<p class="note">You are in no workspace. Someone with the right to invite sends you a link.</p>`
-        : html`<ul class="rows">
-            ${rows}
-          </ul>`
-    }
+    ${list(rows, away.length === 0 ? none : null)}
     ${note('careful', away.length === 0 ? null : `Workspaces at ${away.join(', ')} are missing: there is no answer.`)}
   </section>`;
 }

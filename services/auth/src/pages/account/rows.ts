@@ -18,6 +18,14 @@ export function row({ name, about, more, end }: Row): Html {
 }
 
 /** Leads to the page that asks again. A screen reader reads `label` instead of the text. */
-export function revokeLink(site: Site, path: string, label: string): Html {
-  return html`<a class="button plain small" href="${site.path(path)}" aria-label="${label}">Revoke</a>`;
+export function endLink(site: Site, path: string, text: 'Revoke' | 'Remove', label: string): Html {
+  return html`<a class="button plain small" href="${site.path(path)}" aria-label="${label}">${text}</a>`;
+}
+
+/** Rows, or what is shown without any. */
+export function list(rows: readonly Html[], otherwise: Html | null): Html | null {
+  if (rows.length === 0) return otherwise;
+  return html`<ul class="rows">
+    ${rows}
+  </ul>`;
 }

@@ -2,7 +2,7 @@ import type { ListedSession } from '../../store/sessions.ts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { form } from '../parts.ts';
-import { row } from './rows.ts';
+import { list, row } from './rows.ts';
 import { placeOf, time } from './words.ts';
 
 interface SessionsSection {
@@ -32,9 +32,7 @@ export function sessionsSection(site: Site, { csrf, sessions, currentId }: Sessi
   return html`<section aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
     <p class="quiet">Browsers in which you are signed in. End one that you do not know, and change your password.</p>
-    <ul class="rows">
-      ${rows}
-    </ul>
+    ${list(rows, null)}
     ${
       rows.length < 2
         ? null

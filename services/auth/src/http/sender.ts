@@ -3,6 +3,17 @@ import { HEADERS } from '@wts/contracts';
 import { browserWords } from '../domain/browser-words.ts';
 import type { Visitor } from '../domain/security-event.ts';
 
+/** The cell that asks: its gateway for a client, or one of its services. */
+export function shardOf({ headers }: IncomingMessage): number {
+  return Number(headers[HEADERS.shard] ?? 0);
+}
+
+/** The network of the client, as the gateway counts it. */
+export function networkOf({ headers, socket }: IncomingMessage): string {
+  const { [HEADERS.network]: network } = headers;
+  return typeof network === 'string' ? network : (socket.remoteAddress ?? '');
+}
+
 const CALLING_SERVICE = /^wts-(graph|agent|workspace|gateway|sync)$/;
 
 /** Where a request came from, for the security record. A service that calls for a person says its own name, which is left out. */
