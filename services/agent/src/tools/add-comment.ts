@@ -34,7 +34,7 @@ export const addComment = tool({
     },
     ['task', 'body'],
   ),
-  output: object({ taskKey: text, comment: COMMENT }, ['taskKey', 'comment']),
+  output: object({ taskKey: text, comment: COMMENT }),
   run: async ({ task, workspace, body, replyTo, idempotencyKey }, context) => {
     const { id: taskId, workspaceId, key } = await taskOf(task, workspace, context.names);
     const input = { taskId, workspaceId, body, ...(replyTo === undefined ? {} : { parentId: replyTo }) };

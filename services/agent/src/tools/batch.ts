@@ -1,4 +1,5 @@
-import type { ChangedTask, TaskChange } from './change-tasks.ts';
+import type { TaskChange } from './change-tasks.ts';
+import type { ChangedTask } from '../views/results.ts';
 import { isFailureCode, refusedWords, type ToolError } from '../tool-error.ts';
 
 /** The items of a call: changes, and why others are none. */

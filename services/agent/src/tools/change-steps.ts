@@ -32,7 +32,7 @@ export function stepTool({ kind, ...definition }: Step): Tool {
       },
       ['tasks'],
     ),
-    output: object(RESULTS, ['results', 'succeeded', 'failed']),
+    output: object(RESULTS),
     run: async ({ tasks, workspace }, context) => {
       const refs = await tasksOf(tasks, workspace, context.names);
       const changes = await changesOf(refs, async (ref) => {

@@ -1,6 +1,7 @@
 import { AGENT_LIMITS } from '../limits.ts';
 import { isFailureCode, sentence, ToolError, unknownAdvice } from '../tool-error.ts';
-import { NEXT_TASK, TASK_FRAGMENT, type NextTask, type TaskNode } from '../views/task.ts';
+import type { ChangedTask } from '../views/results.ts';
+import { NEXT_TASK, TASK_FRAGMENT, type TaskNode } from '../views/task.ts';
 import { CLIENT_ID, resultOf, type Payload } from '../graph/changes.ts';
 import { document, type Document, type Graph } from '../graph/graph.ts';
 
@@ -22,16 +23,9 @@ const CHANGES = {
 
 export type TaskChangeKind = keyof typeof CHANGES;
 
-interface TaskPayload extends Payload {
+interface TaskPayload extends Payload, Pick<ChangedTask, 'hiddenBy' | 'next'> {
   readonly task: TaskNode | null;
-  /** The id of the archived project that hides a restored task. */
-  readonly hiddenBy?: string | null;
-  /** Of a completed task that repeats. */
-  readonly next?: NextTask | null;
 }
-
-/** A task after its change. */
-export type ChangedTask = TaskNode & Pick<TaskPayload, 'hiddenBy' | 'next'>;
 
 /** What the answers to some changes have besides the task. */
 const MORE: Partial<Record<TaskChangeKind, string>> = { taskUnarchive: 'hiddenBy', taskComplete: `next ${NEXT_TASK}` };

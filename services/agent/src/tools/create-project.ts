@@ -35,7 +35,7 @@ export const createProject = tool({
     },
     ['name', 'key'],
   ),
-  output: object({ project: PROJECT }, ['project']),
+  output: object({ project: PROJECT }),
   run: async ({ idempotencyKey, ...args }, { graph, names, now }) => {
     const workspace = await names.workspace(args.workspace);
     const resolved = await projectInputOf(args, { names, workspace, today: todayIn(args.timezone, now()) });

@@ -26,7 +26,7 @@ export const createTasks = tool({
     },
     ['tasks'],
   ),
-  output: object({ ...RESULTS, today: text, timezone: text }, ['results', 'succeeded', 'failed', 'today', 'timezone']),
+  output: object({ ...RESULTS, today: text, timezone: text }),
   run: async ({ workspace: word, tasks, timezone, idempotencyKey }, { graph, names, now }) => {
     const today = todayIn(timezone, now());
     const workspace = await names.workspace(word);

@@ -1,5 +1,6 @@
 import { between, dayOf, PRIORITIES, TASK_LISTS, TASK_STATES, tasksOfList, todayIn } from '@wts/models/words';
-import type { Priority, TaskList, TaskState, Today } from '@wts/models/words';
+import type { TaskList, Today } from '@wts/models/words';
+import type { TypeOf } from '@wts/contracts';
 import { document } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { FIELDS, TASK, TASK_FRAGMENT, taskView, type TaskNode } from '../views/task.ts';
@@ -92,22 +93,6 @@ const INPUT = object(
   [],
 );
 
-interface Filters {
-  readonly workspace?: string;
-  readonly project?: string;
-  readonly team?: string;
-  readonly assignee?: string;
-  readonly labels?: readonly string[];
-  readonly state?: TaskState;
-  readonly view?: TaskList;
-  readonly priorities?: readonly Priority[];
-  readonly dueFrom?: string;
-  readonly dueTo?: string;
-  readonly startFrom?: string;
-  readonly startTo?: string;
-  readonly updatedSince?: string;
-}
-
 export const findTasks = tool({
   name: 'find_tasks',
   title: 'Find tasks',
@@ -118,13 +103,7 @@ export const findTasks = tool({
   ].join('\n'),
   effect: 'reads',
   input: INPUT,
-  output: object({ tasks: list(TASK), today: text, timezone: text, ...NEXT }, [
-    'tasks',
-    'today',
-    'timezone',
-    'nextCursor',
-    'hasMore',
-  ]),
+  output: object({ tasks: list(TASK), today: text, timezone: text, ...NEXT }),
   run: async (args, context) => {
     const today = todayIn(args.timezone, context.now());
     const { fields, text: search = null } = args;
@@ -151,7 +130,7 @@ function shortened(node: TaskNode): TaskNode {
 
 /** What the filters are in GraphQL. */
 async function filterOf(
-  filters: Filters,
+  filters: TypeOf<typeof INPUT>,
   today: Today,
   { names }: ToolContext,
 ): Promise<{ filter: object; includeArchived: boolean }> {

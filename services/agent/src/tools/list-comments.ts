@@ -21,7 +21,7 @@ export const listComments = tool({
   description: 'Lists the comments on a task, the oldest first. Example: {"task": "ACME-12"}',
   effect: 'reads',
   input: object({ task: TASK_WORD, workspace: WORKSPACE, ...PAGE }, ['task']),
-  output: object({ taskKey: text, comments: list(COMMENT), ...NEXT }, ['taskKey', 'comments', 'nextCursor', 'hasMore']),
+  output: object({ taskKey: text, comments: list(COMMENT), ...NEXT }),
   run: async (args, context) => {
     const { id, key } = await taskOf(args.task, args.workspace, context.names);
     const { found } = await context.graph.run(COMMENTS, { filter: { taskId: { eq: id } }, ...pageOf(args) });

@@ -13,7 +13,7 @@ export const listMembers = listRecords(WorkspaceMember, {
     'Lists the people of a workspace, or of all workspaces of the person, with their roles. Use it to find who can be assigned. Example: {"workspace": "acme"}',
   orderBy: 'createdAt: ASC',
   selection: ['userId', 'role', 'workspaceId', 'user { name email username }'],
-  schema: object(MEMBER, ['id', 'name', 'email', 'username', 'role', 'workspaceId']),
+  schema: object(MEMBER),
   shown: ({ userId: id, role, workspaceId, user }: MemberNode) => ({
     id,
     ...(user ?? { name: '', email: null, username: null }),

@@ -32,7 +32,7 @@ export const listProjects = tool({
     },
     [],
   ),
-  output: object({ projects: list(PROJECT), ...NEXT }, ['projects', 'nextCursor', 'hasMore']),
+  output: object({ projects: list(PROJECT), ...NEXT }),
   run: async (args, { graph, names }) => {
     const { team, status, includeArchived = false } = args;
     const workspace = await names.workspaceOrAll(args.workspace);

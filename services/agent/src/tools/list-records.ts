@@ -35,11 +35,7 @@ export function listRecords<Node extends object>(
     description,
     effect: 'reads',
     input: object({ workspace: WORKSPACE_FILTER, ...PAGE }, []),
-    output: object<Record<string, JsonSchema>, string>({ [plural]: list(schema), ...NEXT }, [
-      plural,
-      'nextCursor',
-      'hasMore',
-    ]),
+    output: object<Record<string, JsonSchema>>({ [plural]: list(schema), ...NEXT }),
     run: async (args, { graph, names }) => {
       const workspace = await names.workspaceOrAll(args.workspace);
       const { found } = await graph.run(query, { filter: within(workspace), ...pageOf(args) });

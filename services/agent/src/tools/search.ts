@@ -16,10 +16,12 @@ const SEARCH = document<
   FOUND_FRAGMENTS,
 );
 
-const RESULT = object(
-  { id: text, type: { type: 'string', enum: ['task', 'project', 'comment'] }, title: text, url: text },
-  ['id', 'type', 'title', 'url'],
-);
+const RESULT = object({
+  id: text,
+  type: { type: 'string', enum: ['task', 'project', 'comment'] },
+  title: text,
+  url: text,
+});
 
 export const search = tool({
   name: 'search',
@@ -36,7 +38,7 @@ export const search = tool({
     },
     ['query'],
   ),
-  output: object({ results: list(RESULT) }, ['results']),
+  output: object({ results: list(RESULT) }),
   run: async ({ query, workspace: word, includeArchived = false, limit }, { graph, names }) => {
     const workspaceId = (await names.workspaceOrAll(word))?.id ?? null;
     const first = limit ?? AGENT_LIMITS.pageDefault;

@@ -36,7 +36,7 @@ export const updateProject = tool({
     ]),
     minProperties: 2,
   },
-  output: object({ project: PROJECT }, ['project']),
+  output: object({ project: PROJECT }),
   run: async (args, { graph, names, now }) => {
     const id = await names.project(args.project, await names.workspaceOrAll(args.workspace));
     const { project } = await graph.run(WHERE, { id });

@@ -32,7 +32,7 @@ export const updateTasks = tool({
     },
     ['tasks'],
   ),
-  output: object({ ...RESULTS, today: text, timezone: text }, ['results', 'succeeded', 'failed', 'today', 'timezone']),
+  output: object({ ...RESULTS, today: text, timezone: text }),
   run: async ({ tasks, workspace, timezone }, { graph, names, now }) => {
     const today = todayIn(timezone, now());
     const refs = await tasksOf(

@@ -13,20 +13,12 @@ export const whoami = tool({
   description:
     'Shows the person on whose behalf you act, what this connection may do, and the workspaces of the person. Call it first when you need to know who "me" is or which workspaces there are. Example: {}',
   effect: 'reads',
-  input: object({}, []),
-  output: object(
-    {
-      user: object({ id: text, name: text, email: textOrNull, username: textOrNull }, [
-        'id',
-        'name',
-        'email',
-        'username',
-      ]),
-      scopes: list(text),
-      workspaces: list(WORKSPACE_VIEW),
-    },
-    ['user', 'scopes', 'workspaces'],
-  ),
+  input: object({}),
+  output: object({
+    user: object({ id: text, name: text, email: textOrNull, username: textOrNull }),
+    scopes: list(text),
+    workspaces: list(WORKSPACE_VIEW),
+  }),
   run: async (_args, { graph, names, principal }) => {
     const [{ viewer }, workspaces] = await Promise.all([graph.run(VIEWER, {}), names.workspaces()]);
     return { user: viewer, scopes: principal.scopes, workspaces };

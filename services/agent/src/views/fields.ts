@@ -16,8 +16,8 @@ export interface Keyed extends Named {
   readonly key: string;
 }
 
-const NAMED = object({ id: text, name: text }, ['id', 'name']);
-const KEYED = object({ id: text, key: text, name: text }, ['id', 'key', 'name']);
+const NAMED = object({ id: text, name: text });
+const KEYED = object({ id: text, key: text, name: text });
 
 export interface ViewOptions {
   /** Fields that are left out. */
@@ -50,7 +50,7 @@ export function viewOf<Node>(declared: Model, { hidden, shown = {}, texts = {} }
   });
   const properties = Object.fromEntries(views.map(({ name, schema }) => [name, schema]));
   const selection = views.map(({ selection: field }) => field);
-  return { properties, schema: typed<Node>(object(properties, Object.keys(properties))), selection };
+  return { properties, schema: typed<Node>(object(properties)), selection };
 }
 
 /** What sets a field: its type with its bounds. */

@@ -1,14 +1,14 @@
 import { CALL_KEY_PATTERN, type JsonSchema } from '@wts/contracts';
 import { AGENT_LIMITS } from '../limits.ts';
 
-/** Parts of schemas that several tools use. */
+/** Parts of schemas that several tools use. An object has all its properties, unless only some are required. */
 
 export function object<
   const Properties extends Readonly<Record<string, JsonSchema>>,
-  const Required extends keyof Properties,
+  const Required extends keyof Properties = keyof Properties,
 >(
   properties: Properties,
-  required: readonly Required[],
+  required: readonly Required[] = Object.keys(properties) as unknown as Required[],
 ): {
   readonly type: 'object';
   readonly additionalProperties: false;
@@ -51,6 +51,7 @@ export const IDEMPOTENCY_KEY = {
     'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results; with other arguments it is a new change.',
 } as const;
 
+export const count = { type: 'integer', minimum: 0 } as const;
 export const text = { type: 'string' } as const;
 export const textOrNull = { type: ['string', 'null'] } as const;
 

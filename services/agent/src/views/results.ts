@@ -1,16 +1,15 @@
 import { taskKey } from '@wts/client/names';
-import { list, object, text } from './parts.ts';
+import type { TypeOf } from '@wts/contracts';
+import { count, list, object, text } from './parts.ts';
 import { ToolError } from '../tool-error.ts';
-import { TASK, taskView, type NextTask, type TaskNode, type TaskView } from './task.ts';
-
-const COUNT = { type: 'integer', minimum: 0 } as const;
+import { TASK, taskView, type NextTask, type TaskNode } from './task.ts';
 
 /** Results of changes of several tasks, one for each in the order of the call. */
 export const RESULTS = {
   results: list(
     object(
       {
-        index: { ...COUNT, description: 'Its place in the call, from 0.' },
+        index: { ...count, description: 'Its place in the call, from 0.' },
         ok: { type: 'boolean' },
         task: TASK,
         hiddenBy: {
@@ -18,28 +17,21 @@ export const RESULTS = {
           description: 'The id of an archived project: the task is restored, but hidden with its project.',
         },
         note: { ...text, description: 'What the change does to the series of a task that repeats.' },
-        error: object({ code: text, message: text }, ['code', 'message']),
+        error: object({ code: text, message: text }),
       },
       ['index', 'ok'],
     ),
   ),
-  succeeded: COUNT,
-  failed: COUNT,
+  succeeded: count,
+  failed: count,
 } as const;
 
-interface ResultView {
-  readonly index: number;
-  readonly ok: boolean;
-  readonly task?: TaskView;
-  readonly hiddenBy?: string;
-  readonly note?: string;
-  readonly error?: { readonly code: string; readonly message: string };
-}
+type ResultView = TypeOf<typeof RESULTS.results>[number];
 
 /** A task after its change; `hiddenBy` is the archived project that hides it, `next` the one after it in its series. */
-type Changed = TaskNode & { readonly hiddenBy?: string | null; readonly next?: NextTask | null };
+export type ChangedTask = TaskNode & { readonly hiddenBy?: string | null; readonly next?: NextTask | null };
 
-export function resultsView(outcomes: readonly (Changed | ToolError)[]): {
+export function resultsView(outcomes: readonly (ChangedTask | ToolError)[]): {
   results: ResultView[];
   succeeded: number;
   failed: number;

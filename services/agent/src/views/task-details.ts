@@ -1,7 +1,7 @@
 import type { TypeOf } from '@wts/contracts';
 import { document, type Graph } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
-import { list, object, text, textOrNull } from './parts.ts';
+import { count, list, object, text, textOrNull } from './parts.ts';
 import { TASK, TASK_FRAGMENT, taskView, type TaskNode } from './task.ts';
 
 const TASK_QUERY = document<
@@ -29,15 +29,9 @@ const TASK_QUERY = document<
   TASK_FRAGMENT,
 );
 
-const CHECKLIST = list(object({ id: text, title: text, completedAt: textOrNull }, ['id', 'title', 'completedAt']));
-const COUNT = { type: 'integer', minimum: 0 } as const;
+const CHECKLIST = list(object({ id: text, title: text, completedAt: textOrNull }));
 /** The checklist has its first hundred items; `checklistCount` says how many there are. */
-export const DETAILS = object({ task: TASK, checklist: CHECKLIST, checklistCount: COUNT, commentCount: COUNT }, [
-  'task',
-  'checklist',
-  'checklistCount',
-  'commentCount',
-]);
+export const DETAILS = object({ task: TASK, checklist: CHECKLIST, checklistCount: count, commentCount: count });
 
 /** A task with everything in it but its comments. */
 export type TaskDetails = TypeOf<typeof DETAILS>;
