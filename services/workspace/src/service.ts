@@ -5,14 +5,11 @@ import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
-import { invitationMailer } from './commands/mail-invitation.ts';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { mountPrivateProjects } from './http/private-projects.ts';
 import { mountWorkspaces } from './http/workspaces.ts';
-import { addressReader } from './queries/read-addresses.ts';
-import { cellOf } from './queries/cell.ts';
-import { joiningCheck } from './queries/check-joining.ts';
+import { askAuth } from './queries/auth.ts';
 import { invitationStore } from './store/invitations.ts';
 import { privateProjectReads } from './store/private-projects.ts';
 import { workspaceReads } from './store/workspaces.ts';
@@ -31,8 +28,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const refusal = config.shard === undefined ? {} : { refusal: shardCheck(config.shard) };
     const { knex, pool } = await openServicePostgres(kit, { ...config, ...refusal });
     const nats = openNats({ ...config, name: 'wts-workspace', log, stack });
-    const auth = openServiceClient(kit, 'auth', config.authUrls);
     const context: Context = {
+      ...askAuth(openServiceClient(kit, 'auth', config.authUrls), log, config.shard),
       roles: new Roles(pool),
       workspaces: workspaceReads(knex),
       privateProjects: privateProjectReads(knex),
@@ -43,10 +40,6 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
         idempotencyKeys(knex, 'workspace.idempotency_keys'),
         parseReplaySecrets(config.replaySecret),
       ),
-      addressesOf: addressReader(auth),
-      cell: config.shard === undefined ? null : cellOf(auth, config.shard),
-      checkJoining: joiningCheck(auth),
-      mailInvitation: invitationMailer(auth, log),
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),
     };

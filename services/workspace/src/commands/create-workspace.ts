@@ -1,11 +1,10 @@
 import { requireUnrestricted } from '@wts/access';
 import { Fault, LIMITS, type NewWorkspace, type Principal, type Workspace as WorkspaceReply } from '@wts/contracts';
-import { Workspace } from '@wts/models';
+import { Workspace, type RecordOf } from '@wts/models';
 import type { EffectSource } from '@wts/service-kit/routes';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { workspaceReply } from '../store/workspaces.ts';
-import { recordOf } from './commit-unit.ts';
 
 /**
  * Creates a workspace and its first owner in one unit, so that no workspace is ever without an owner. When two callers want
@@ -42,5 +41,7 @@ export async function createWorkspace(
       },
     ],
   });
-  return workspaceReply(recordOf(reply, Workspace), 'owner');
+  const made = reply.mutations.find(({ modelName }) => modelName === Workspace.name);
+  if (made === undefined) throw new Error('The commit gave back no workspace');
+  return workspaceReply(made.record as RecordOf<typeof Workspace>, 'owner');
 }

@@ -1,5 +1,5 @@
 import { servicePrincipal } from '@wts/access';
-import type { InternalMutation, Principal } from '@wts/contracts';
+import type { InternalMutation } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { demoContent } from '../domain/demo.ts';
@@ -13,23 +13,19 @@ export interface SeededDemo {
 const WORKSPACE = { name: 'Demo', urlKey: 'demo', logoUrl: null } as const;
 
 /** Creates what is missing: any number of runs, also in parallel, end with one workspace of this person. */
-export async function seedDemo(context: SeedContext, userId: string): Promise<SeededDemo> {
-  return { workspaceId: await demoWorkspace(context, { ...servicePrincipal('workspace-seed'), userId }) };
-}
-
-async function demoWorkspace({ workspaces, commitUnit }: SeedContext, principal: Principal): Promise<string> {
-  const { userId } = principal;
+export async function seedDemo({ workspaces, commitUnit }: SeedContext, userId: string): Promise<SeededDemo> {
+  const principal = { ...servicePrincipal('workspace-seed'), userId };
   const existing = await workspaces.bySlug(userId, WORKSPACE.urlKey);
-  if (existing !== null) return existing.id;
+  if (existing !== null) return { workspaceId: existing.id };
   const id = randomUUID();
   try {
     await commitUnit({ principal, authority: 'service', txId: `seed-demo:${id}`, mutations: demoUnit(id, userId) });
-    return id;
+    return { workspaceId: id };
   } catch (failure) {
     // A parallel run created it, or another person has a workspace with this slug.
     const other = await workspaces.bySlug(userId, WORKSPACE.urlKey);
     if (other === null) throw failure;
-    return other.id;
+    return { workspaceId: other.id };
   }
 }
 

@@ -4,7 +4,7 @@ import type { IRouter } from 'express';
 import { createWorkspace } from '../commands/create-workspace.ts';
 import { confirmJoined, joinWorkspace } from '../commands/join-workspace.ts';
 import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
-import { deleteWorkspace, restoreWorkspace } from '../commands/delete-workspace.ts';
+import { changeWorkspace } from '../commands/change-workspace.ts';
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
 import { readInvitation } from '../commands/read-invitation.ts';
@@ -39,11 +39,11 @@ function mountWorkspaceRoutes(router: IRouter, context: Context): void {
   );
   mount(router, workspaceApi.deleteWorkspace, async ({ principal, params, body }) => ({
     ok: true,
-    workspace: await deleteWorkspace(context, principal, { ...params, ...body }),
+    workspace: await changeWorkspace(context, principal, params.workspaceId, { action: 'ARCHIVE', payload: body }),
   }));
   mount(router, workspaceApi.restoreWorkspace, async ({ principal, params }) => ({
     ok: true,
-    workspace: await restoreWorkspace(context, principal, params),
+    workspace: await changeWorkspace(context, principal, params.workspaceId, { action: 'UNARCHIVE', payload: {} }),
   }));
 }
 

@@ -1,7 +1,7 @@
 import { Fault, type Member, type Principal, type Workspace } from '@wts/contracts';
 import { isForWorkspace, type Roles } from '@wts/read-model';
 import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CellDirectory } from './cell.ts';
+import type { CellDirectory } from './auth.ts';
 
 /**
  * The workspaces of the caller here; at most one with a credential for one workspace. Of several cells, each lists its own, and says where

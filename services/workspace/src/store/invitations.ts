@@ -1,6 +1,6 @@
 import { Fault, LIMITS, type InvitableRole, type Invitation, type MovedInvitation, type Role } from '@wts/contracts';
 import { isMoving } from '@wts/read-model';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
 
@@ -49,7 +49,7 @@ export interface InvitationStore {
 }
 
 interface InvitationPage {
-  readonly after?: string | undefined;
+  readonly after?: string | null | undefined;
   readonly limit: number;
 }
 
@@ -74,7 +74,7 @@ export function invitationStore(knex: Knex): InvitationStore {
             and i.claimed_by is null and ${PENDING} and i.created_at > now() - make_interval(secs => :keptSeconds)
         returning ${COLUMNS}`;
       const keptSeconds = LIMITS.idempotencyKeptMs / 1000;
-      const [made] = await rows<StoredInvitation>(knex, sql, { ...invitation, pendingMax, keptSeconds });
+      const made = await firstRow<StoredInvitation>(knex, sql, { ...invitation, pendingMax, keptSeconds });
       return made ? invitationReply(made) : null;
     },
     // Index invitations (workspace_id, created_at).
@@ -88,15 +88,14 @@ export function invitationStore(knex: Knex): InvitationStore {
       return (await rows(knex, sql, { id, workspaceId })).length > 0;
     },
     // Unique index invitations (code_hash), primary key of membership_losses. The database sets both times.
-    findByCode: async (codeHash, creatorRoles, userId) => {
+    findByCode: (codeHash, creatorRoles, userId) => {
       const sql = `select ${COLUMNS}, m.role as "creatorRole", coalesce(l.ended, 0) as "endedMemberships",
           coalesce(l.taken_at >= i.created_at, false) as "hasLostSince"
         from workspace.invitations i
         join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by
         left join sync.membership_losses l on l.workspace_id = i.workspace_id and l.user_id = :userId
         where i.code_hash = :codeHash and m.role = any(:creatorRoles)`;
-      const [found] = await rows<PresentedInvitation>(knex, sql, { codeHash, creatorRoles, userId });
-      return found ?? null;
+      return firstRow(knex, sql, { codeHash, creatorRoles, userId });
     },
     claim: async (id, userId) => {
       const sql = `update workspace.invitations set claimed_by = :userId
@@ -125,16 +124,11 @@ export function invitationStore(knex: Knex): InvitationStore {
 function movingInvitations(knex: Knex): Pick<InvitationStore, 'page' | 'put'> {
   return {
     // Index invitations (workspace_id, created_at): a workspace has hundreds.
-    page: (workspaceId, { after, limit }) =>
-      rows(
-        knex,
-        `${MOVED} where i.workspace_id = :workspaceId and (cast(:after as uuid) is null or i.id > :after) order by i.id limit :limit`,
-        {
-          workspaceId,
-          after: after ?? null,
-          limit,
-        },
-      ),
+    page: (workspaceId, { after = null, limit }) => {
+      const sql = `${MOVED} where i.workspace_id = :workspaceId and (cast(:after as uuid) is null or i.id > :after)
+        order by i.id limit :limit`;
+      return rows(knex, sql, { workspaceId, after, limit });
+    },
     put: (workspaceId, invitations, replace) =>
       knex.transaction(async (trx) => {
         if (replace)

@@ -1,6 +1,6 @@
 import type { Member, PrivateProject } from '@wts/contracts';
 import { projectMembersSql } from '@wts/read-model';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { memberReply, type MemberRow } from './workspaces.ts';
 
@@ -48,13 +48,12 @@ export function privateProjectReads(knex: Knex): PrivateProjectReads {
       return (await rows<MemberRow>(knex, sql, { projectId, ...page })).map(memberReply);
     },
     memberOf: async (projectId, userId) => {
-      const [found] = await rows<MemberRow>(knex, `${MEMBERS} where pm.user_id = :userId`, { projectId, userId });
+      const found = await firstRow<MemberRow>(knex, `${MEMBERS} where pm.user_id = :userId`, { projectId, userId });
       return found ? memberReply(found) : null;
     },
     membershipIdOf: async (projectId, userId) => {
       const sql = `select id from sync.project_members where project_id = :projectId and user_id = :userId`;
-      const [found] = await rows<{ id: string }>(knex, sql, { projectId, userId });
-      return found?.id ?? null;
+      return (await firstRow<{ id: string }>(knex, sql, { projectId, userId }))?.id ?? null;
     },
   };
 }

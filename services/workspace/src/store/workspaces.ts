@@ -1,7 +1,7 @@
 import type { Member, Role, Workspace } from '@wts/contracts';
 import type { RecordOf, User } from '@wts/models';
 import { membershipsSql } from '@wts/read-model';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /**
@@ -31,8 +31,10 @@ export interface MemberRow {
 export function workspaceReads(knex: Knex): WorkspaceReads {
   const own = `(${membershipsSql(':userId')}) m`;
   const select = `select w.record, m.role from ${own} join sync.workspaces w on w.id = m.workspace_id`;
-  const first = (found: WorkspaceRow[]): Workspace | null =>
-    found[0] ? workspaceReply(found[0].record, found[0].role) : null;
+  const one = async (condition: string, values: Readonly<Record<string, string>>): Promise<Workspace | null> => {
+    const found = await firstRow<WorkspaceRow>(knex, `${select} where ${condition}`, values);
+    return found && workspaceReply(found.record, found.role);
+  };
   return {
     listOf: async (userId, only) => {
       const sql = `${select} where w.archived_at is null and (w.id = :only or cast(:only as uuid) is null) order by lower(w.name), w.id`;
@@ -41,14 +43,11 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       );
     },
     // Searches the person's own workspaces, not the index of all slugs, so that the time does not reveal slugs of others.
-    bySlug: async (userId, urlKey) =>
-      first(await rows(knex, `${select} where w.url_key || '' = :urlKey`, { userId, urlKey })),
-    byId: async (userId, workspaceId) =>
-      first(await rows(knex, `${select} where w.id = :workspaceId`, { userId, workspaceId })),
+    bySlug: (userId, urlKey) => one(`w.url_key || '' = :urlKey`, { userId, urlKey }),
+    byId: (userId, workspaceId) => one('w.id = :workspaceId', { userId, workspaceId }),
     membershipIdOf: async (userId, workspaceId) => {
       const sql = `select m.id from ${own} where m.workspace_id = :workspaceId`;
-      const [found] = await rows<{ id: string }>(knex, sql, { userId, workspaceId });
-      return found?.id ?? null;
+      return (await firstRow<{ id: string }>(knex, sql, { userId, workspaceId }))?.id ?? null;
     },
     // Unique index workspace_members (workspace_id, user_id), primary key of users.
     membersOf: async (workspaceId) => {
