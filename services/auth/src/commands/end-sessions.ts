@@ -32,3 +32,15 @@ export async function endOtherSessions({ record }: EndContext, session: Session,
     }
   });
 }
+
+/** Ends the session of a browser, when its person asks for it. */
+export async function signOut(
+  { record }: EndContext,
+  { id, userId, accountId }: Session,
+  visitor: Visitor,
+): Promise<void> {
+  await record.act(async ({ sessions, record: write }) => {
+    await sessions.end(id);
+    await write({ kind: 'sign-out', userId, accountId, subjectId: id, visitor, details: {} });
+  });
+}

@@ -35,16 +35,12 @@ export async function listAccess(
   const page = { limit: size + 1, ...(after === undefined ? {} : { after }) };
   const found = await directory.members({ workspaceId, ...page });
   const shown = found.slice(0, size);
-  const stored = await access.access(
-    workspaceId,
-    shown.map(({ userId }) => userId),
-  );
-  const accessOf = new Map(stored.map((one) => [one.userId, one]));
+  const userIds = shown.map(({ userId }) => userId);
+  const accessOf = new Map((await access.access(workspaceId, userIds)).map((one) => [one.userId, one]));
   const members = shown.flatMap((member) => {
     const own = accessOf.get(member.userId);
     if (own === undefined) return [];
-    const { lastSignInAt, signsInWith, ...rest } = own;
-    return { ...member, ...rest, signsInWith: [...signsInWith], lastSignInAt: lastSignInAt?.toISOString() ?? null };
+    return { ...member, ...own, lastSignInAt: own.lastSignInAt?.toISOString() ?? null };
   });
   return { members, hasMore: found.length > size };
 }
@@ -191,10 +187,9 @@ function withoutNames({ label, prefix, factor, passkey, ...details }: StoredEven
   };
 }
 
-function appOf({ redirectUri, scopes, createdAt, lastUsedAt, expiresAt, ...app }: StoredApp): WorkspaceApp {
+function appOf({ redirectUri, createdAt, lastUsedAt, expiresAt, ...app }: StoredApp): WorkspaceApp {
   return {
     ...app,
-    scopes: [...scopes],
     redirectHost: redirectUri === null || !URL.canParse(redirectUri) ? null : hostOf(new URL(redirectUri)),
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt.toISOString(),

@@ -2,7 +2,7 @@ import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
 import { isDocumentAddress } from '../oauth/client-documents.ts';
-import { registerClient, type RegisteredClient } from '../oauth/client-metadata.ts';
+import { registerClient, registrationOf, type RegisteredClient } from '../oauth/client-metadata.ts';
 import type { Operator } from './disable-person.ts';
 
 /**
@@ -19,18 +19,12 @@ export async function addClient(
   if (typeof id !== 'string' || !isDocumentAddress(id) || URL.parse(id)?.href !== id)
     throw new Fault('invalid_client_metadata', { message: 'client_id must be the https address of a document.' });
   const listed = { id, secretHash: null, name: null, redirectUris: [], authMethod: 'none', grantTypes: [] } as const;
+  const client = { ...listed, applicationType: null };
   const createdAt = await record.act(async ({ clients, record: write }) => {
     await write({ kind: 'client-registered', subjectId: id, ...operator, details: { app: id } });
-    return clients.insert({ ...listed, applicationType: null }, null);
+    return clients.insert(client, null);
   });
-  return {
-    client_id: id,
-    client_id_issued_at: Math.floor(createdAt.getTime() / 1000),
-    redirect_uris: [],
-    token_endpoint_auth_method: 'none',
-    grant_types: [],
-    response_types: [],
-  };
+  return registrationOf(client, createdAt, null);
 }
 
 /** Returns how many people had it connected. Their access tokens stop working within a second. */

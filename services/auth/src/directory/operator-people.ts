@@ -4,34 +4,30 @@ import type { Directory } from './directory.ts';
 import { awayCells, type Gathered } from './gather.ts';
 import type { Page } from '../store/operator-page.ts';
 
-/** What operators see of people: their records, from sync, with everything here by which they sign in. Keeps operator.people.find. */
-export interface OperatorPeople {
-  /** By name. The text is a part of the name, of an address that the person has now or signs in with, or is the id. */
-  list(page: Page): Promise<Gathered<OperatorPerson>>;
-  /** Null for an unknown person. */
-  find(userId: string): Promise<OperatorPersonDetail | null>;
-}
+export type OperatorPeople = ReturnType<typeof operatorPeople>;
 
-export function operatorPeople(directory: Directory, states: PersonStates): OperatorPeople {
+/** What operators see of people: their records, from sync, with everything here by which they sign in. Keeps operator.people.find. */
+export function operatorPeople(directory: Directory, states: PersonStates) {
   const withState = async <P extends PersonRecord>(people: readonly P[]) => {
     const found = await states.of(people.map(({ userId }) => userId));
     return people.map((person) => ({ ...person, ...(found.get(person.userId) ?? NOTHING_KNOWN) }));
   };
   return {
-    list: async ({ text, after, limit }) => {
+    /** By name. The text is a part of the name, of an address that the person has now or signs in with, or is the id. */
+    list: async ({ text, after, limit }: Page): Promise<Gathered<OperatorPerson>> => {
       const most = syncApi.FOUND_PEOPLE_MAX;
       const orIds = text === null ? [] : await states.withAddress(text, most + 1);
       // Sync orders them by name, so with some of them left out the pages would lack people anywhere.
       if (orIds.length > most) {
-        throw new Fault('validation_failed', {
-          message: `query/text is in the addresses of more than ${most} people. Give a longer one.`,
-        });
+        const message = `query/text is in the addresses of more than ${most} people. Give a longer one.`;
+        throw new Fault('validation_failed', { message });
       }
       const page = { text, orIds, limit, ...(after === null ? {} : { after }) };
       const { found, away } = await directory.findPeople(page);
       return { found: await withState(found), away };
     },
-    find: async (userId) => {
+    /** Null for an unknown person. */
+    find: async (userId: string): Promise<OperatorPersonDetail | null> => {
       const person = await directory.person(userId);
       if (person === null) return null;
       const [[stated], { found: memberships, away }, signsIn] = await Promise.all([

@@ -4,22 +4,20 @@ import type { Directory } from './directory.ts';
 import { awayCells, type Gathered } from './gather.ts';
 import type { Page } from '../store/operator-page.ts';
 
-/** What operators see of workspaces. */
-export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails' | 'cellOf' | 'cells' | 'cellsOf'> {
-  /** By cell, and there by name. */
-  list(page: Page): Promise<Gathered<OperatorWorkspace>>;
-  find(workspaceId: string): Promise<OperatorWorkspace | null>;
-  findByUrlKey(urlKey: string): Promise<OperatorWorkspace | null>;
-  usage(): Promise<ReplyOf<typeof operatorApi.readUsage>['usage']>;
-}
+export type OperatorWorkspaces = ReturnType<typeof operatorWorkspaces>;
 
-export function operatorWorkspaces(directory: Directory, states: PersonStates): OperatorWorkspaces {
+/** What operators see of workspaces. */
+export function operatorWorkspaces(directory: Directory, states: PersonStates) {
   return {
     ...directory,
-    list: ({ text, after, limit }) => directory.findWorkspaces({ text, limit, ...(after === null ? {} : { after }) }),
-    find: async (id) => (await directory.findWorkspaces({ id, limit: 1 })).found[0] ?? null,
-    findByUrlKey: async (urlKey) => (await directory.findWorkspaces({ urlKey, limit: 1 })).found[0] ?? null,
-    usage: async () => {
+    /** By cell, and there by name. */
+    list: ({ text, after, limit }: Page): Promise<Gathered<OperatorWorkspace>> =>
+      directory.findWorkspaces({ text, limit, ...(after === null ? {} : { after }) }),
+    find: async (id: string): Promise<OperatorWorkspace | null> =>
+      (await directory.findWorkspaces({ id, limit: 1 })).found[0] ?? null,
+    findByUrlKey: async (urlKey: string): Promise<OperatorWorkspace | null> =>
+      (await directory.findWorkspaces({ urlKey, limit: 1 })).found[0] ?? null,
+    usage: async (): Promise<ReplyOf<typeof operatorApi.readUsage>['usage']> => {
       const [{ found, away }, own] = await Promise.all([directory.counts(), states.counts()]);
       const sum = (of: (counts: RecordCounts) => number): number => found.reduce((all, one) => all + of(one), 0);
       const isApart = found.every(({ database }) => database.id !== own.database.id);

@@ -1,7 +1,7 @@
 import { authorizeApi, Fault, isUuid } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { decideConsent, type Allowed, type PendingAuthorization } from '../commands/decide-consent.ts';
-import { signOut } from '../commands/sign-out.ts';
+import { signOut } from '../commands/end-sessions.ts';
 import { shownAppName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo } from '../oauth/authorization-request.ts';
 import { consentPage, GRANT_ACCESS, GRANT_DAYS } from '../pages/consent.ts';

@@ -4,7 +4,7 @@ import { mountStream } from '@wts/service-kit/routes';
 import type { NextStep } from '../commands/begin-second-step.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
 import { signInUse } from '../commands/sign-in-by-passkey.ts';
-import { signOut } from '../commands/sign-out.ts';
+import { signOut } from '../commands/end-sessions.ts';
 import { shownAppName } from '../domain/shown-name.ts';
 import type { Page } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
-import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { newOpaqueToken, type OpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES, type Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
 import type { SecurityEvent, Visitor } from '../domain/security-event.ts';
@@ -49,7 +49,14 @@ export async function registerClient(
     await write({ kind: 'client-registered', subjectId: client.id, ...by, details });
     return clients.insert(client, network);
   });
-  const { id, name, redirectUris, authMethod, grantTypes, applicationType } = client;
+  return registrationOf(client, registeredAt, secret);
+}
+
+export function registrationOf(
+  { id, name, redirectUris, authMethod, grantTypes, applicationType }: Client,
+  registeredAt: Date,
+  secret: OpaqueToken | null,
+): RegisteredClient {
   return {
     client_id: id,
     client_id_issued_at: Math.floor(registeredAt.getTime() / 1000),

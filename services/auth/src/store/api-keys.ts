@@ -23,21 +23,9 @@ export interface NewStoredKey {
 /** Why a key was not created. */
 export type KeyInsertRefusal = 'too_many' | 'too_fast' | 'maker_revoked';
 
-export interface RevokedKey {
-  readonly id: string;
-  readonly userId: string;
-  readonly label: string;
-  readonly keyPrefix: string;
-  readonly workspaceId: string | null;
-}
+export type RevokedKey = Pick<NewStoredKey, 'id' | 'userId' | 'label' | 'keyPrefix' | 'workspaceId'>;
 
-export interface LiveKey {
-  readonly id: string;
-  readonly userId: string;
-  readonly permissions: KeyPermissions;
-  readonly workspaceId: string | null;
-  readonly expiresAt: Date | null;
-}
+type LiveKey = Pick<NewStoredKey, 'id' | 'userId' | 'permissions' | 'workspaceId' | 'expiresAt'>;
 
 /** The store never receives the token: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
@@ -63,11 +51,12 @@ export interface ApiKeyStore {
   deleteRevoked(): Promise<number>;
 }
 
-interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' | 'createdBy'> {
-  readonly madeBy: 'session' | 'api_key' | null;
+interface KeyRow
+  extends
+    Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' | 'createdBy'>,
+    Pick<NewStoredKey, 'madeBy' | 'expiresAt'> {
   readonly makerId: string | null;
   readonly makerPrefix: string | null;
-  readonly expiresAt: Date | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }

@@ -20,9 +20,7 @@ export interface NewConnectCode extends AllowedKey {
   readonly lifeMs: number;
 }
 
-export interface ConnectCodeUse extends AllowedKey {
-  readonly userId: string;
-  readonly sessionId: string;
+export interface ConnectCodeUse extends Omit<NewConnectCode, 'challenge' | 'lifeMs'> {
   /** The verifier is that of the challenge. */
   readonly isVerified: boolean;
   /** Neither the code nor its session has ended. */

@@ -16,6 +16,7 @@ export interface NewGrant {
   readonly clientName: string | null;
   readonly scopes: readonly GrantScope[];
   readonly resources: readonly string[];
+  /** Where its code goes. */
   readonly redirectUri: string;
   readonly challenge: string;
   readonly signedInAt: Date;
@@ -26,37 +27,19 @@ export interface NewGrant {
 }
 
 /** A grant in use, as its person sees it. */
-export interface ListedGrant {
-  readonly id: string;
-  readonly clientId: string;
-  readonly clientName: string | null;
-  readonly scopes: readonly GrantScope[];
+export interface ListedGrant extends Pick<NewGrant, 'id' | 'clientId' | 'clientName' | 'scopes' | 'redirectUri'> {
   readonly createdAt: Date;
   readonly usedAt: Date;
   readonly expiresAt: Date;
   readonly workspaceId: string | null;
-  /** Where its code went. */
-  readonly redirectUri: string;
 }
 
 /** The grant that a code or a refresh token belongs to. */
-export interface TokenGrant {
-  readonly id: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly scopes: readonly GrantScope[];
-  readonly resources: readonly string[];
-}
+export type TokenGrant = Pick<NewGrant, 'id' | 'userId' | 'clientId' | 'scopes' | 'resources'>;
 
-export interface CodeGrant extends TokenGrant {
-  readonly redirectUri: string;
-  readonly challenge: string;
-}
+type CodeGrant = TokenGrant & Pick<NewGrant, 'redirectUri' | 'challenge'>;
 
-export interface RevokedGrant {
-  readonly id: string;
-  readonly userId: string;
-  readonly clientName: string | null;
+export interface RevokedGrant extends Pick<NewGrant, 'id' | 'userId' | 'clientName'> {
   readonly workspaceId: string | null;
 }
 

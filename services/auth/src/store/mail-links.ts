@@ -21,11 +21,7 @@ export interface NewLink {
   readonly browserHash?: Buffer;
 }
 
-export interface MailLink {
-  readonly id: string;
-  readonly kind: LinkKind;
-  readonly accountId: string | null;
-  readonly address: string | null;
+export interface MailLink extends Pick<NewLink, 'id' | 'kind' | 'accountId' | 'address'> {
   readonly content: SealedSecret | null;
   readonly browserHash: Buffer | null;
   readonly state: 'open' | 'used' | 'expired' | 'replaced';

@@ -15,11 +15,7 @@ export interface NewStoredMail extends SealedSecret {
 }
 
 /** A mail that this caller sends now. */
-export interface ClaimedMail extends SealedSecret {
-  readonly id: string;
-  readonly kind: string;
-  readonly recipient: string;
-  readonly userId: string | null;
+export interface ClaimedMail extends Omit<NewStoredMail, 'lifeMs'> {
   readonly attempts: number;
   readonly createdAt: Date;
 }

@@ -1,4 +1,4 @@
-import type { GrantScope } from '@wts/contracts';
+import type { MemberAccess, MemberRecord, WorkspaceApp } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
@@ -14,31 +14,15 @@ interface Page {
 }
 
 /** A person in a workspace, and since when. */
-export interface Membership {
-  readonly userId: string;
-  readonly joinedAt: string;
-}
+type Membership = Pick<MemberRecord, 'userId' | 'joinedAt'>;
 
 /** How a member reaches a workspace. */
-export interface StoredAccess {
-  readonly userId: string;
-  readonly emailVerified: boolean;
-  readonly signsInWith: readonly ('password' | 'provider')[];
-  /** Null for a person who has no account here. */
-  readonly hasSecondFactor: boolean | null;
+interface StoredAccess extends Omit<MemberAccess, Exclude<keyof MemberRecord, 'userId'> | 'lastSignInAt'> {
   readonly lastSignInAt: Date | null;
-  readonly apiKeys: number;
-  readonly apps: number;
 }
 
-export interface StoredApp {
-  readonly id: string;
-  readonly userId: string;
-  readonly name: string | null;
-  readonly clientId: string;
+export interface StoredApp extends Omit<WorkspaceApp, 'redirectHost' | 'createdAt' | 'lastUsedAt' | 'expiresAt'> {
   readonly redirectUri: string | null;
-  readonly scopes: readonly GrantScope[];
-  readonly coversOtherWorkspaces: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
