@@ -26,10 +26,7 @@ export interface NewCredential {
   readonly transports: readonly string[];
 }
 
-interface KnownCredential {
-  readonly credentialId: Buffer;
-  readonly publicKey: Buffer;
-}
+type KnownCredential = Pick<NewCredential, 'credentialId' | 'publicKey'>;
 
 export interface Assertion extends ReadChallenge {
   readonly signCount: number;

@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
+import { onFault } from '../domain/on-fault.ts';
 
 type ClaimContext = Pick<Context, 'cells' | 'directory' | 'workspaceCells' | 'copyPerson'>;
 
@@ -39,10 +40,6 @@ async function isThere(
 ): Promise<boolean> {
   const cell = directory.cells.find((one) => one.shard === shard);
   if (cell === undefined) return true;
-  try {
-    return (await cell.findWorkspaces({ id: workspaceId, limit: 1 })).length > 0;
-  } catch (failure) {
-    if (failure instanceof Fault && failure.code === 'unavailable') return true;
-    throw failure;
-  }
+  const found = await cell.findWorkspaces({ id: workspaceId, limit: 1 }).catch(onFault('unavailable', null));
+  return found === null || found.length > 0;
 }

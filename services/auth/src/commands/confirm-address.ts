@@ -1,5 +1,4 @@
 import { comparableAddress } from '@wts/access';
-import { Fault } from '@wts/contracts';
 import type { PeopleContext } from '../context.ts';
 import { publishGrantsRevoked } from '../credentials/publish-revoked.ts';
 import { endAllGrantsOf } from '../oauth/grants.ts';
@@ -7,6 +6,7 @@ import type { Account } from '../store/accounts.ts';
 import { giveAddress } from '../store/addresses.ts';
 import { mailLinkStore } from '../store/mail-links.ts';
 import { takeAddress } from './prove-address.ts';
+import { onFault } from '../domain/on-fault.ts';
 import type { Visitor } from '../domain/security-event.ts';
 
 type ConfirmContext = Pick<PeopleContext, 'accounts' | 'record' | 'commitUnit' | 'revoke' | 'personOf'>;
@@ -51,12 +51,8 @@ export async function confirmAddress(
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   // Shows the address to others too. While sync is away, the next sign-in does.
-  await personOf(account).catch(unlessUnavailable);
+  await personOf(account).catch(onFault('unavailable', undefined));
   return { userId, account };
-}
-
-function unlessUnavailable(failure: unknown): void {
-  if (!(failure instanceof Fault && failure.code === 'unavailable')) throw failure;
 }
 
 const EVENTS = {

@@ -50,19 +50,8 @@ export async function readMove({ moves }: Pick<OperatorContext, 'moves'>, id: st
 }
 
 export function shownMove(move: StoredMove): OperatorMove {
-  const { id, workspaceId, name, urlKey, source: from, target: to, step, records, problem, createdAt, endedAt } = move;
-  return {
-    id,
-    workspaceId,
-    name,
-    urlKey,
-    from,
-    to,
-    state: endedAt === null ? 'moving' : isGivenUp(step) ? 'given-up' : 'moved',
-    step,
-    records,
-    problem,
-    createdAt: createdAt.toISOString(),
-    endedAt: endedAt?.toISOString() ?? null,
-  };
+  const { id, workspaceId, name, urlKey, source: from, target: to, step, records, problem, endedAt } = move;
+  const state = endedAt === null ? 'moving' : isGivenUp(step) ? 'given-up' : 'moved';
+  const times = { createdAt: move.createdAt.toISOString(), endedAt: endedAt?.toISOString() ?? null };
+  return { id, workspaceId, name, urlKey, from, to, state, step, records, problem, ...times };
 }

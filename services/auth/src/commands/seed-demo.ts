@@ -1,7 +1,8 @@
 import { generateApiKey, readApiKey } from '@wts/access';
-import { Fault, type KeyPermissions } from '@wts/contracts';
+import type { KeyPermissions } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { onFault } from '../domain/on-fault.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, type AccountStore } from '../store/accounts.ts';
@@ -110,10 +111,6 @@ async function insertUnlessStored(
 ): Promise<void> {
   const label = permissions === 'full-access' ? 'demo' : 'demo, read-only';
   const key = { id: randomUUID(), userId, label, keyPrefix, tokenHash: hash, permissions };
-  try {
-    const free = { workspaceId: null, expiresAt: null, madeBy: null, madeByKey: null };
-    await keys.insert({ ...key, ...free }, AUTH_LIMITS.apiKeysPerPersonMax);
-  } catch (failure) {
-    if (!(failure instanceof Fault && failure.code === 'conflict')) throw failure;
-  }
+  const free = { workspaceId: null, expiresAt: null, madeBy: null, madeByKey: null };
+  await keys.insert({ ...key, ...free }, AUTH_LIMITS.apiKeysPerPersonMax).catch(onFault('conflict', null));
 }

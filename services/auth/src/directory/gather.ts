@@ -1,4 +1,5 @@
 import { Fault } from '@wts/contracts';
+import { onFault } from '../domain/on-fault.ts';
 
 /** What several cells answered together. */
 export interface Gathered<T> {
@@ -25,12 +26,8 @@ export async function askOne<C extends Addressed, T>(
   cell: C,
   ask: (cell: C) => Promise<readonly T[]>,
 ): Promise<Gathered<T>> {
-  try {
-    return { found: await ask(cell), away: [] };
-  } catch (failure) {
-    if (failure instanceof Fault && failure.code === 'unavailable') return { found: [], away: [cell.baseUrl] };
-    throw failure;
-  }
+  const found = await ask(cell).catch(onFault('unavailable', null));
+  return found === null ? { found: [], away: [cell.baseUrl] } : { found, away: [] };
 }
 
 /** Of an answer; nothing while each cell answers. */

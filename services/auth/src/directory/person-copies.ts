@@ -3,6 +3,7 @@ import { Fault, syncApi, type CopiedRecord } from '@wts/contracts';
 import { User } from '@wts/models';
 import { eachByItself } from '@wts/service-kit/background';
 import { cellAt } from '../domain/cells-setting.ts';
+import { onFault } from '../domain/on-fault.ts';
 import type { PersonCellStore } from '../store/person-cells.ts';
 import type { AskedCell } from './cell-directory.ts';
 
@@ -57,10 +58,7 @@ export class PersonCopies {
     const body = { workspaceId: null, limit: syncApi.MOVE_RECORDS_MAX, ...(after === null ? {} : { after }) };
     const page = await cell.sync
       .call(syncApi.internalReadWorkspaceEntries, { principal, body, idempotent: true })
-      .catch((failure: unknown) => {
-        if (failure instanceof Fault && failure.code === 'bootstrap_required') return null;
-        throw failure;
-      });
+      .catch(onFault('bootstrap_required', null));
     requireNumber(cell, page?.shard);
     // The log was trimmed meanwhile: the cell was not followed for longer than it keeps its log. What is newest is decided at the next change.
     if (page === null) return this.#forget(cell);
@@ -72,11 +70,8 @@ export class PersonCopies {
 
   async #forget(cell: AskedCell): Promise<boolean> {
     const body = { workspaceId: null, limit: 1 };
-    const { lastSyncId } = await cell.sync.call(syncApi.internalReadWorkspaceEntries, {
-      principal,
-      body,
-      idempotent: true,
-    });
+    const call = { principal, body, idempotent: true };
+    const { lastSyncId } = await cell.sync.call(syncApi.internalReadWorkspaceEntries, call);
     await this.#store.setPosition(cell.shard, lastSyncId);
     return true;
   }
@@ -137,10 +132,7 @@ function requireNumber({ shard, baseUrl }: AskedCell, own: number | undefined): 
   );
 }
 
-function unlessAway(failure: unknown): 'away' {
-  if (failure instanceof Fault && failure.code === 'unavailable') return 'away';
-  throw failure;
-}
+const unlessAway = onFault('unavailable', 'away');
 
 async function recordOf(cell: AskedCell, userId: string): Promise<CopiedRecord | null> {
   const [found] = await cell.recordsOfPerson({ userId, model: User.name, after: LOWEST, limit: 1 });

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { oauthApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit/routes';
+import { mount, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
@@ -34,7 +33,7 @@ export function mountMetadata(
     ...(hasClientDocuments ? ({ client_id_metadata_document_supported: true } as const) : {}),
   } as const;
   mount(router, oauthApi.authorizationServer, async ({ res }) => cached(res, server));
-  const describe = ({ req, res }: Requested, of: 'api' | 'mcp') =>
+  const describe = ({ req, res }: Pick<Call, 'req' | 'res'>, of: 'api' | 'mcp') =>
     cached(res, {
       resource: resources.of(shardOf(req))[of],
       resource_name: PRODUCT,
@@ -50,11 +49,6 @@ export function mountMetadata(
     mount(router, atPath.mcp, async (requested) => describe(requested, 'mcp'));
   }
   mount(router, oauthApi.jwks, async ({ res }) => cached(res, { keys: await keys.publicKeys() }));
-}
-
-interface Requested {
-  readonly req: IncomingMessage;
-  readonly res: Response;
 }
 
 function cached<T>(res: Response, document: T): T {

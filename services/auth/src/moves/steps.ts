@@ -15,6 +15,7 @@ import type { ServiceClient } from '@wts/service-kit/call';
 import type { AskedCell } from '../directory/cell-directory.ts';
 import type { PersonCopies } from '../directory/person-copies.ts';
 import type { MoveStep } from '../domain/move-steps.ts';
+import { onFault } from '../domain/on-fault.ts';
 import type { CellStore } from '../store/cells.ts';
 import type { MovePlace, StoredMove } from '../store/moves.ts';
 
@@ -215,14 +216,8 @@ const endEndpoints = (cell: AskedCell, body: BodyOf<typeof webhookApi.internalEn
   callUpdated(dispatcherOf(cell), webhookApi.internalEndEndpoints, body);
 
 /** The workspace was deleted for good meanwhile, or never arrived: `conflict` when it is there by another way, which is not touched. */
-function unlessNotThere(failure: unknown): void {
-  if (!(failure instanceof Fault && (failure.code === 'not_found' || failure.code === 'conflict'))) throw failure;
-}
-
-function unlessNoWebhooks(failure: unknown): null {
-  if (failure instanceof Fault && failure.code === 'webhooks_not_configured') return null;
-  throw failure;
-}
+const unlessNotThere = onFault(['not_found', 'conflict'], undefined);
+const unlessNoWebhooks = onFault('webhooks_not_configured', null);
 
 interface PageOfModel {
   readonly workspaceId: string;
@@ -277,9 +272,7 @@ async function followPage(context: MoveContext, workspaceId: string, at: MovePla
 }
 
 /** A service is no person, and creates records too. */
-function unlessUnknown(failure: unknown): void {
-  if (!(failure instanceof Fault && failure.code === 'not_found')) throw failure;
-}
+const unlessUnknown = onFault('not_found', undefined);
 
 /** Whom a record names. */
 function peopleOf({ model, record }: CopiedRecord): string[] {
