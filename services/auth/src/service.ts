@@ -16,12 +16,10 @@ import { mountAccess } from './http/access.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCells } from './http/cells.ts';
 import { mountCredentials } from './http/credentials.ts';
-import { mountGrants } from './http/grants.ts';
 import { mountMetadata } from './http/metadata.ts';
 import { mountOperator } from './http/operator.ts';
 import { mountPages } from './http/pages.ts';
 import { mountRegister } from './http/register.ts';
-import { mountWorkspaceSecurity } from './http/workspace-security.ts';
 import { mountToken } from './http/token.ts';
 import { openKeyUse } from './credentials/key-use.ts';
 import { runMoves } from './moves/run-moves.ts';
@@ -103,17 +101,15 @@ export const authService: ServiceDefinition<Config> = {
         ],
       }),
     );
+    const people = openPeople({ config, knex, context, sessions: sessionsOfPeople(sessions, context), oauth });
     const app = createApp(kit);
     mountCells(app, context);
     mountApiKeys(app, context);
-    mountAccess(app, { ...context, oauth, access: workspaceAccessReads(knex) });
-    mountCredentials(app, context);
+    mountAccess(app, { ...people, access: workspaceAccessReads(knex) });
+    mountCredentials(app, people);
     mountMetadata(app, oauth);
     mountRegister(app, oauth);
     mountToken(app, oauth);
-    mountGrants(app, oauth, context);
-    mountWorkspaceSecurity(app, context);
-    const people = openPeople({ config, knex, context, sessions: sessionsOfPeople(sessions, context), oauth });
     mountPages(app, people);
     mountOperator(app, openOperator(knex, people));
     notFoundAndErrors(app);

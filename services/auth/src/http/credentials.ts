@@ -1,8 +1,8 @@
-import { credentialApi } from '@wts/contracts';
+import { credentialApi, oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { resolvePerson } from '../commands/resolve-person.ts';
-import type { Context } from '../context.ts';
+import type { PeopleContext } from '../context.ts';
 import { requireFactorToJoin, requireSecondFactor } from '../queries/require-second-factor.ts';
 import { resolveApiKey } from '../queries/resolve-api-key.ts';
 import { shardOf } from './sender.ts';
@@ -11,7 +11,7 @@ import { shardOf } from './sender.ts';
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The internal operations that give other services the caller of a credential, and the credentials that ended. */
-export function mountCredentials(router: IRouter, context: Context): void {
+export function mountCredentials(router: IRouter, context: PeopleContext): void {
   mount(router, credentialApi.internalResolveApiKey, async ({ req, body }) => {
     const principal = await resolveApiKey(context.keys, body.tokenHash);
     context.metrics.keyResolved(principal !== null);
@@ -20,6 +20,11 @@ export function mountCredentials(router: IRouter, context: Context): void {
       context.keyUse.record(principal.credential.id);
     }
     return { ok: true, principal };
+  });
+  mount(router, oauthApi.internalResolveGrant, async ({ req, body }) => {
+    const grant = await context.oauth.grantStore.resolve(body.grantId);
+    if (grant !== null) await requireSecondFactor(context, grant.userId, shardOf(req));
+    return { ok: true, grant };
   });
   mount(router, credentialApi.internalListRevokedCredentials, async ({ body: { since, afterId = LOWEST_ID } }) => {
     const after = since === undefined ? null : { since, id: afterId };
