@@ -9,22 +9,27 @@ interface JsonFault {
 
 /**
  * The line, the column and the mistake of a text that `JSON.parse` refused, whose own message differs between its versions and
- * quotes the text. Reads the text once. Null for JSON.
+ * quotes the text. Reads the beginning of the text once. Null for short JSON.
  */
 export function describeJsonFault(text: string): string | null {
   const fault = findFault(text);
   if (fault === null) return null;
   const { at, what } = fault;
+  if (at >= READ_CHARS_MAX) return `the mistake is after its first ${READ_CHARS_MAX} characters`;
   const lines = text.slice(0, at).split('\n');
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}: ${what}`;
 }
 
+/** Reading takes ten times as long as parsing, and megabytes of escapes or line breaks would hold up the requests of others. */
+const READ_CHARS_MAX = 256 * 1024;
+
 function findFault(text: string): JsonFault | null {
   const open: string[] = [];
   let wanted: Wanted = 'value';
+  const readEnd = Math.min(text.length, READ_CHARS_MAX);
   for (let at = blanksEnd(text, 0); ; at = blanksEnd(text, at)) {
-    const char = text[at];
-    if (char === undefined) return open.length === 0 && wanted === 'comma or end' ? null : { at, what: CUT };
+    const char = text.charAt(at);
+    if (at >= readEnd) return at === text.length && isWhole(open, wanted) ? null : { at, what: CUT };
     const closes = open.at(-1);
     if (char === closes && wanted.endsWith('end')) {
       open.pop();
@@ -48,6 +53,10 @@ function findFault(text: string): JsonFault | null {
   }
 }
 
+function isWhole(open: readonly string[], wanted: Wanted): boolean {
+  return open.length === 0 && wanted === 'comma or end';
+}
+
 function isSeparator(char: string, wanted: Wanted, closes: string | undefined): boolean {
   return wanted === 'colon' ? char === ':' : char === ',' && closes !== undefined;
 }
@@ -68,7 +77,8 @@ function matchAt(pattern: RegExp, text: string, at: number): number | null {
 }
 
 function stringEnd(text: string, start: number): number | JsonFault {
-  for (let at = start + 1; at < text.length; at += 1) {
+  const end = Math.min(text.length, READ_CHARS_MAX);
+  for (let at = start + 1; at < end; at += 1) {
     const char = text[at] as string;
     if (char === '"') return at + 1;
     if (char < ' ')
@@ -78,7 +88,7 @@ function stringEnd(text: string, start: number): number | JsonFault {
     if (length === null) return { at, what: 'this escape does not exist; a backslash itself is \\\\' };
     at += length - 1;
   }
-  return { at: text.length, what: 'a string is not closed' };
+  return end < text.length ? end : { at: end, what: 'a string is not closed' };
 }
 
 /** The end of a string, a number or a literal; a name is a string. */

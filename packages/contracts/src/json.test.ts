@@ -98,6 +98,18 @@ describe('parsing JSON', () => {
     }
   });
 
+  it('looks for a mistake in the beginning of a long text only [never.one-takes-all]', () => {
+    const far = /: the mistake is after its first 262144 characters\.$/;
+    for (const text of [
+      `{"a":"${'\\n'.repeat(1_900_000)}`,
+      `${'\n'.repeat(3_900_000)}x`,
+      `["${'a'.repeat(300_000)}",x]`,
+    ])
+      refuses(text, 'malformed_json', far);
+    refuses(`["${'a'.repeat(200_000)}",x]`, 'malformed_json', /line 1, column 200005/);
+    refuses(`[x,"${'a'.repeat(300_000)}"]`, 'malformed_json', /line 1, column 2:/);
+  });
+
   it('finds a mistake exactly where JSON.parse finds one, in any text of JSON with a change', () => {
     const chars = ['{', '}', '[', ']', ':', ',', '"', '\\', 'n', 't', '0', '-', '.', 'e', '+', ' ', '\n', '\0'];
     const changed = fc.tuple(fc.json(), fc.nat(), fc.constantFrom(...chars), fc.boolean());
