@@ -4,15 +4,9 @@ import { Counter, type Registry } from 'prom-client';
 export type SignInWay = 'password' | 'second factor' | 'passkey' | 'provider';
 export type SignInOutcome = 'right' | 'wrong' | 'throttled';
 
-export interface ServiceMetrics {
-  keyResolved(isKnown: boolean): void;
-  personCreated(): void;
-  signIn(way: SignInWay, outcome: SignInOutcome): void;
-  /** Events of the security record. `left_out`: strangers caused too many of its kind. */
-  event(kind: string, outcome: 'written' | 'left_out'): void;
-}
+export type ServiceMetrics = ReturnType<typeof serviceMetrics>;
 
-export function serviceMetrics(registry: Registry): ServiceMetrics {
+export function serviceMetrics(registry: Registry) {
   const registers = [registry];
   const keys = new Counter({
     name: 'wts_api_key_lookups_total',
@@ -38,9 +32,10 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
     registers,
   });
   return {
-    signIn: (way, outcome) => signIns.inc({ way, outcome }),
-    event: (kind, outcome) => events.inc({ kind, outcome }),
-    keyResolved: (isKnown) => keys.inc({ outcome: isKnown ? 'known' : 'unknown' }),
+    signIn: (way: SignInWay, outcome: SignInOutcome) => signIns.inc({ way, outcome }),
+    /** Events of the security record. `left_out`: strangers caused too many of its kind. */
+    event: (kind: string, outcome: 'written' | 'left_out') => events.inc({ kind, outcome }),
+    keyResolved: (isKnown: boolean) => keys.inc({ outcome: isKnown ? 'known' : 'unknown' }),
     personCreated: () => people.inc(),
   };
 }

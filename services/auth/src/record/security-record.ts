@@ -38,10 +38,6 @@ export function openSecurityRecord(
   knex: Knex,
   { log, metrics, notify = async () => undefined, ...options }: RecordOptions,
 ): SecurityRecord {
-  const report = (event: SecurityEvent, isWritten: boolean): void => {
-    metrics.event(event.kind, isWritten ? 'written' : 'left_out');
-    if (isWritten) logEvent(log, event);
-  };
   const act: SecurityRecord['act'] = async (work) => {
     const events: [SecurityEvent, isWritten: boolean][] = [];
     const result = await knex.transaction((transaction) => {
@@ -53,18 +49,13 @@ export function openSecurityRecord(
       };
       return work({ ...stores, transaction, record });
     });
-    for (const [event, isWritten] of events) report(event, isWritten);
+    for (const [event, isWritten] of events) {
+      metrics.event(event.kind, isWritten ? 'written' : 'left_out');
+      if (isWritten) logEvent(log, event);
+    }
     return result;
   };
-  const { events } = openStores(knex, options);
-  return {
-    act,
-    add: async (event) => {
-      const isWritten = await events.insert(event);
-      report(event, isWritten);
-      if (isWritten) await notify(knex, event);
-    },
-  };
+  return { act, add: (event) => act(({ record }) => record(event)) };
 }
 
 function logEvent(log: Logger, { visitor, actor, ...event }: SecurityEvent): void {
