@@ -1,10 +1,10 @@
 import { Fault, isStorableText, isUuid, LIMITS } from '@wts/contracts';
-import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model } from '@wts/models';
+import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model, type Relation } from '@wts/models';
 import { repeatText } from '@wts/models/words';
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import { invalid } from '../domain/errors.ts';
 import { pageSizeOf } from '../domain/page-size.ts';
-import type { RequestContext } from './request-context.ts';
+import type { RequestContext, Resolvers } from './request-context.ts';
 import { connectionOf, type ConnectionArguments, type Found } from '../store/connection.ts';
 import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../store/history.ts';
 import type { Reads, Scope } from '../queries/reads.ts';
@@ -12,7 +12,6 @@ import { wordsOf } from '../store/search.ts';
 import { trashCursorOf, trashRequestOf, type TrashedTask } from '../store/trash.ts';
 import { repeatPreview, type PreviewArguments } from './repeat-preview.ts';
 import { ConnectionResult, EMPTY_PAGE } from './connection-result.ts';
-import type { Resolvers } from './resolvers.ts';
 import { selectsRecords, wantsOf } from './selection.ts';
 import { SCALAR_RESOLVERS } from './types/scalars.ts';
 import { SEARCHED } from './types/query.ts';
@@ -43,23 +42,24 @@ function rootResolvers(model: Model): Fields {
 }
 
 function relationResolvers(model: Model): Fields {
-  const single = relationsOf(model).filter(({ many }) => !many);
-  const lists = relationsOf(model).filter(({ many }) => many);
   return {
     ...Object.fromEntries(
-      single.map(({ name, field, target }): [string, Resolver<Found, object>] => [
-        name,
-        (record, _given, { reads }, info) => {
-          const id = record[field];
-          return typeof id === 'string' ? reads.related(target, id, wantsOf(info)) : null;
-        },
+      relationsOf(model).map((relation): [string, Fields[string]] => [
+        relation.name,
+        relation.many ? connectionResolver(relation.target, { relation }) : recordResolver(relation),
       ]),
     ),
-    ...Object.fromEntries(lists.map((relation) => [relation.name, connectionResolver(relation.target, { relation })])),
     ...Object.fromEntries(
       inversesOf(model).map((inverse) => [inverse.name, connectionResolver(inverse.source, { inverse })]),
     ),
     ...MORE[model.name],
+  };
+}
+
+function recordResolver({ field, target }: Relation): Resolver<Found, object> {
+  return (record, _given, { reads }, info) => {
+    const id = record[field];
+    return typeof id === 'string' ? reads.related(target, id, wantsOf(info)) : null;
   };
 }
 

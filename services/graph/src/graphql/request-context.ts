@@ -1,3 +1,4 @@
+import type { IExecutableSchemaDefinition } from '@graphql-tools/schema';
 import type { LoopTurns } from '@wts/service-kit/fairness';
 import type { Writes } from '../commands/writes.ts';
 import type { Caller } from '../domain/caller.ts';
@@ -12,3 +13,9 @@ export interface RequestContext extends Caller {
   /** Divides the event loop among the people whose large answers are made. */
   readonly turns: LoopTurns;
 }
+
+/** Resolvers of types, by their names. */
+export type Resolvers = Exclude<
+  IExecutableSchemaDefinition<RequestContext>['resolvers'],
+  readonly unknown[] | null | undefined
+>;

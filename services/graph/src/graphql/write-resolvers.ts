@@ -5,9 +5,8 @@ import type { Change } from '../commands/mutate.ts';
 import { sendCreates, sendUpdates, type SendInOrder } from '../commands/placed-batch.ts';
 import type { WorkspaceCommands } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
-import type { RequestContext } from './request-context.ts';
+import type { RequestContext, Resolvers } from './request-context.ts';
 import { isHiddenByProject, OPERATIONS, type Operations, type Verb } from './inputs/operations.ts';
-import type { Resolvers } from './resolvers.ts';
 
 type Fields = Record<string, GraphQLFieldResolver<never, RequestContext, never>>;
 

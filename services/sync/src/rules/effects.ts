@@ -55,8 +55,7 @@ export function moveCopy(decision: Decision, before: Row, after: Row): void {
 export function freezeCopy(decision: Decision, person: Row, groupId: string): void {
   const { frozen } = decision.audiences(person.id);
   decision.changes.freezeAudience(person.id, groupId, person.text);
-  if (!frozen.has(groupId)) return addEntry(decision, person, 'INSERT', { groupId });
-  addEntry(decision, person, 'UPDATE', { groupId, ...allFields(person) });
+  addPerson(decision, person, groupId, frozen.has(groupId));
 }
 
 /** Changes a record, and its group where that differs. */
@@ -179,13 +178,14 @@ function showPerson(decision: Decision, row: Row): void {
   const person = decision.row(User, userId, 'refer');
   if (!person) return;
   decision.changes.joinAudience(userId, groupId);
-  if (!frozen.has(groupId)) return addEntry(decision, person, 'INSERT', { groupId });
-  addEntry(decision, person, 'UPDATE', { groupId, ...allFields(person) });
+  addPerson(decision, person, groupId, frozen.has(groupId));
 }
 
-function allFields({ record }: Row): { readonly data: string; readonly changed: readonly string[] } {
-  const { id: _id, createdAt: _createdAt, ...data } = record;
-  return { data: JSON.stringify(data), changed: Object.keys(User.fields) };
+/** The whole of a person, for a group that has them as they were, or not yet. */
+function addPerson(decision: Decision, person: Row, groupId: string, isKnown: boolean): void {
+  if (!isKnown) return addEntry(decision, person, 'INSERT', { groupId });
+  const { id: _id, createdAt: _createdAt, ...data } = person.record;
+  addEntry(decision, person, 'UPDATE', { groupId, data: JSON.stringify(data), changed: Object.keys(User.fields) });
 }
 
 /**
