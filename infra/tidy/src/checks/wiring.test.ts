@@ -45,6 +45,7 @@ describe('wiring', () => {
       'mountStream(app, noteApi.readNote, read)',
       'mountPageWith(pages, noteApi.readNote, {}, read)',
       'mountOperation(noteApi.readNote, read)',
+      'mountable(\n  noteApi.readNote,\n  turnOf,\n  read,\n)',
       'new Map([[noteApi.readNote.id, answer]])',
       "if (pathname !== noteApi.readNote.path) throw new Fault('not_found')",
     ]) {

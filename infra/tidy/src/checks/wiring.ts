@@ -112,10 +112,10 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
   });
 }
 
-/** An operation is mounted on a router, served by the gateway itself, or the path of upgrades. */
+/** An operation is mounted on a router or in a list that is, served by the gateway itself, or the path of upgrades. */
 const SERVED = [
   /\bmount(?:Stream|(?:Member)?Page(?:With)?)?\(\s*[\w.]+,\s*(?:\w+\.)?(\w+)/g,
-  /\bmountOperation\(\s*(?:\w+\.)?(\w+)/g,
+  /\bmount(?:Operation|able)\(\s*(?:\w+\.)?(\w+)/g,
   /\[\s*(?:\w+\.)?(\w+)\.id,/g,
   /pathname !== (?:\w+\.)?(\w+)\.path\b/g,
 ];

@@ -6,7 +6,7 @@ import type { Copies } from '../queries/copies.ts';
 
 /** POST /internal/moves/*: how auth copies a workspace to another cell. */
 export function mountMoves(router: Router, copies: Copies, moves: Moves): void {
-  const answer = <C extends Contract>(
+  const mountOperation = <C extends Contract>(
     contract: C,
     ask: (body: BodyOf<C>, signal: AbortSignal) => Promise<Omit<ReplyOf<C>, 'ok'>>,
   ): void =>
@@ -14,10 +14,10 @@ export function mountMoves(router: Router, copies: Copies, moves: Moves): void {
       ok: true,
       ...(await ask(body as BodyOf<C>, signal)),
     }));
-  answer(syncApi.internalReadWorkspacePage, (body, signal) => copies.page(body, signal));
-  answer(syncApi.internalReadWorkspaceEntries, (body, signal) => copies.entries(body, signal));
-  answer(syncApi.internalReadWorkspaceKeys, (body, signal) => copies.keys(body, signal));
-  answer(syncApi.internalDigestWorkspace, (body, signal) => copies.digest(body, signal));
-  answer(syncApi.internalPutRecords, (body) => moves.put(body));
-  answer(syncApi.internalSetMoving, (body) => moves.setState(body));
+  mountOperation(syncApi.internalReadWorkspacePage, (body, signal) => copies.page(body, signal));
+  mountOperation(syncApi.internalReadWorkspaceEntries, (body, signal) => copies.entries(body, signal));
+  mountOperation(syncApi.internalReadWorkspaceKeys, (body, signal) => copies.keys(body, signal));
+  mountOperation(syncApi.internalDigestWorkspace, (body, signal) => copies.digest(body, signal));
+  mountOperation(syncApi.internalPutRecords, (body) => moves.put(body));
+  mountOperation(syncApi.internalSetMoving, (body) => moves.setState(body));
 }

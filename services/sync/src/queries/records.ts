@@ -20,7 +20,7 @@ interface RecordRead<C> {
   readonly read: (database: Queryable, body: BodyOf<C>) => Promise<Omit<ReplyOf<C>, 'ok'>>;
 }
 
-function reading<C extends Contract>(
+function mountable<C extends Contract>(
   contract: C,
   turnOf: RecordRead<C>['turnOf'],
   read: RecordRead<C>['read'],
@@ -36,30 +36,30 @@ const operator = (): string => 'operator';
  * do what, so they are read from the primary.
  */
 export const RECORD_READS: readonly RecordRead<Contract>[] = [
-  reading(syncApi.internalReadPerson, ({ userId }) => userId, readPerson),
-  reading(
+  mountable(syncApi.internalReadPerson, ({ userId }) => userId, readPerson),
+  mountable(
     syncApi.internalListMemberships,
     ({ userId }) => userId,
     async (database, { userId }) => ({ memberships: await membershipDetailsOf(database, userId) }),
   ),
-  reading(
+  mountable(
     syncApi.internalListMembers,
     ({ workspaceId }) => workspaceId,
     async (database, { workspaceId, ...page }) => ({ members: await membersOf(database, workspaceId, page) }),
   ),
-  reading(
+  mountable(
     syncApi.internalListMembershipChanges,
     ({ workspaceId }) => workspaceId,
     async (database, { workspaceId, ...page }) => ({ changes: await membershipChangesOf(database, workspaceId, page) }),
   ),
-  reading(syncApi.internalFindPeople, operator, async (database, page) => ({
+  mountable(syncApi.internalFindPeople, operator, async (database, page) => ({
     people: await findPeople(database, page),
   })),
-  reading(syncApi.internalFindWorkspaces, operator, async (database, page) => ({
+  mountable(syncApi.internalFindWorkspaces, operator, async (database, page) => ({
     workspaces: await findWorkspaces(database, page),
   })),
-  reading(syncApi.internalCountRecords, operator, async (database) => ({ counts: await countRecords(database) })),
-  reading(syncApi.internalListRecordsOfPerson, operator, async (database, { userId, model: name, ...page }) => {
+  mountable(syncApi.internalCountRecords, operator, async (database) => ({ counts: await countRecords(database) })),
+  mountable(syncApi.internalListRecordsOfPerson, operator, async (database, { userId, model: name, ...page }) => {
     const model = findModel(name);
     if (model === undefined) throw new Fault('validation_failed', { message: `body/model: ${unknownModel(name)}` });
     return { records: await recordsOfPerson(database, userId, { model, ...page }) };
