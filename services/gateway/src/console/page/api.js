@@ -46,9 +46,29 @@ export class Refusal extends Error {
  * @property {AbortSignal} [signal]
  */
 
-/** @typedef {ReturnType<typeof openApi>} Api */
+/**
+ * @typedef {object} Api
+ * @property {() => Promise<ReplyOf<typeof workspaceApi.listWorkspaces>>} listWorkspaces
+ * @property {() => Promise<ReplyOf<typeof webhookApi.listEventTypes>>} listEventTypes
+ * @property {(workspaceId: string, signal: AbortSignal) => Promise<ReplyOf<typeof webhookApi.listEndpoints>>} listEndpoints
+ * @property {(body: object, idempotencyKey: string) => Promise<ReplyOf<typeof webhookApi.createEndpoint>>} createEndpoint
+ * @property {(id: string, signal: AbortSignal) => Promise<ReplyOf<typeof webhookApi.getEndpoint>>} getEndpoint
+ * @property {(id: string, body: EndpointChange) => Promise<ReplyOf<typeof webhookApi.updateEndpoint>>} updateEndpoint
+ * @property {(id: string) => Promise<ReplyOf<typeof webhookApi.deleteEndpoint>>} deleteEndpoint
+ * @property {(id: string, idempotencyKey: string) => Promise<ReplyOf<typeof webhookApi.rotateSecret>>} rotateSecret
+ * @property {(id: string, idempotencyKey: string) => Promise<ReplyOf<typeof webhookApi.testEndpoint>>} testEndpoint
+ * @property {(id: string, since: string) => Promise<ReplyOf<typeof webhookApi.replayDeliveries>>} replayDeliveries
+ * @property {(id: string, page: Page, signal: AbortSignal) => Promise<ReplyOf<typeof webhookApi.listDeliveries>>} listDeliveries
+ * @property {(id: string, deliveryId: string, signal: AbortSignal) => Promise<ReplyOf<typeof webhookApi.listAttempts>>} listAttempts
+ * @property {(id: string, deliveryId: string) => Promise<ReplyOf<typeof webhookApi.retryDelivery>>} retryDelivery
+ */
 
-/** @param {string} key */
+/** @typedef {{ limit: number, before?: string }} Page */
+
+/**
+ * @param {string} key
+ * @returns {Api}
+ */
 export function openApi(key) {
   if (!KEY.test(key)) {
     throw new Refusal(401, { message: 'An API key has no spaces and only letters, digits and signs of ASCII.' });
@@ -60,83 +80,23 @@ export function openApi(key) {
    * @returns {Promise<T>}
    */
   const call = (path, options = {}) => send(key, path, options);
-  /** @param {string} id */
-  const at = (id) => `api/webhooks/${encodeURIComponent(id)}`;
+  /** @param {string[]} path */
+  const at = (...path) => `api/webhooks/${path.map(encodeURIComponent).join('/')}`;
 
   return {
-    /** @returns {Promise<ReplyOf<typeof workspaceApi.listWorkspaces>>} */
     listWorkspaces: () => call('api/workspaces'),
-    /** @returns {Promise<ReplyOf<typeof webhookApi.listEventTypes>>} */
     listEventTypes: () => call('api/webhooks/event-types'),
-    /**
-     * @param {string} workspaceId
-     * @param {AbortSignal} signal
-     * @returns {Promise<ReplyOf<typeof webhookApi.listEndpoints>>}
-     */
     listEndpoints: (workspaceId, signal) => call(`api/webhooks?${query({ workspaceId })}`, { signal }),
-    /**
-     * @param {object} body
-     * @param {string} idempotencyKey
-     * @returns {Promise<ReplyOf<typeof webhookApi.createEndpoint>>}
-     */
     createEndpoint: (body, idempotencyKey) => call('api/webhooks', { method: 'POST', body, idempotencyKey }),
-    /**
-     * @param {string} id
-     * @param {AbortSignal} signal
-     * @returns {Promise<ReplyOf<typeof webhookApi.getEndpoint>>}
-     */
     getEndpoint: (id, signal) => call(at(id), { signal }),
-    /**
-     * @param {string} id
-     * @param {EndpointChange} body
-     * @returns {Promise<ReplyOf<typeof webhookApi.updateEndpoint>>}
-     */
     updateEndpoint: (id, body) => call(at(id), { method: 'PATCH', body }),
-    /**
-     * @param {string} id
-     * @returns {Promise<ReplyOf<typeof webhookApi.deleteEndpoint>>}
-     */
     deleteEndpoint: (id) => call(at(id), { method: 'DELETE' }),
-    /**
-     * @param {string} id
-     * @param {string} idempotencyKey
-     * @returns {Promise<ReplyOf<typeof webhookApi.rotateSecret>>}
-     */
-    rotateSecret: (id, idempotencyKey) => call(`${at(id)}/rotate-secret`, { method: 'POST', idempotencyKey }),
-    /**
-     * @param {string} id
-     * @param {string} idempotencyKey
-     * @returns {Promise<ReplyOf<typeof webhookApi.testEndpoint>>}
-     */
-    testEndpoint: (id, idempotencyKey) => call(`${at(id)}/test`, { method: 'POST', idempotencyKey }),
-    /**
-     * @param {string} id
-     * @param {string} since
-     * @returns {Promise<ReplyOf<typeof webhookApi.replayDeliveries>>}
-     */
-    replayDeliveries: (id, since) => call(`${at(id)}/replay`, { method: 'POST', body: { since } }),
-    /**
-     * @param {string} id
-     * @param {{ limit: number, before?: string }} page
-     * @param {AbortSignal} signal
-     * @returns {Promise<ReplyOf<typeof webhookApi.listDeliveries>>}
-     */
-    listDeliveries: (id, page, signal) => call(`${at(id)}/deliveries?${query(page)}`, { signal }),
-    /**
-     * @param {string} id
-     * @param {string} deliveryId
-     * @param {AbortSignal} signal
-     * @returns {Promise<ReplyOf<typeof webhookApi.listAttempts>>}
-     */
-    listAttempts: (id, deliveryId, signal) =>
-      call(`${at(id)}/deliveries/${encodeURIComponent(deliveryId)}/attempts`, { signal }),
-    /**
-     * @param {string} id
-     * @param {string} deliveryId
-     * @returns {Promise<ReplyOf<typeof webhookApi.retryDelivery>>}
-     */
-    retryDelivery: (id, deliveryId) =>
-      call(`${at(id)}/deliveries/${encodeURIComponent(deliveryId)}/retry`, { method: 'POST' }),
+    rotateSecret: (id, idempotencyKey) => call(at(id, 'rotate-secret'), { method: 'POST', idempotencyKey }),
+    testEndpoint: (id, idempotencyKey) => call(at(id, 'test'), { method: 'POST', idempotencyKey }),
+    replayDeliveries: (id, since) => call(at(id, 'replay'), { method: 'POST', body: { since } }),
+    listDeliveries: (id, page, signal) => call(`${at(id, 'deliveries')}?${query({ ...page })}`, { signal }),
+    listAttempts: (id, deliveryId, signal) => call(at(id, 'deliveries', deliveryId, 'attempts'), { signal }),
+    retryDelivery: (id, deliveryId) => call(at(id, 'deliveries', deliveryId, 'retry'), { method: 'POST' }),
   };
 }
 
