@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { pageHeaders } from './page-headers.ts';
 import type { StaticFile } from './static-answer.ts';
 
 /** A page and the files it is made of, by the last segment of their path. */
@@ -21,7 +24,22 @@ export function pageFiles(folder: string, page: StaticFile, files: PageFiles['fi
   return { page: { ...page, bytes: Buffer.from(html) }, files, version };
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/** A page or a file of one, whose name says its type. */
+export function pageFile(name: string, content: string | Buffer, ...moreDirectives: readonly string[]): StaticFile {
+  return { type: TYPES[extname(name)] ?? '', bytes: Buffer.from(content), lines: pageHeaders(...moreDirectives) };
+}
+
+export function readPageFile(url: URL, ...moreDirectives: readonly string[]): StaticFile {
+  return pageFile(url.pathname, readFileSync(url), ...moreDirectives);
+}
+
 /** Pages link to the account of a person, which is at another origin. */
-export function withAccount({ bytes }: StaticFile, accountUrl: string): Buffer {
-  return Buffer.from(bytes.toString().replaceAll('{account}', accountUrl));
+export function withAccount(page: StaticFile, accountUrl: string): StaticFile {
+  return { ...page, bytes: Buffer.from(page.bytes.toString().replaceAll('{account}', accountUrl)) };
 }

@@ -1,6 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { pageHeaders } from '../page-headers.ts';
-import { pageFiles, withAccount, type PageFiles } from '../page-files.ts';
+import { readdirSync } from 'node:fs';
+import { pageFiles, readPageFile, withAccount, type PageFiles } from '../page-files.ts';
 import type { StaticFile } from '../static-answer.ts';
 
 /**
@@ -10,32 +9,16 @@ import type { StaticFile } from '../static-answer.ts';
  * requests like all others. Keeps console.page.files.
  */
 export function readConsole(accountUrl: string): PageFiles {
-  const page = file('index.html', 'text/html; charset=utf-8');
-  return pageFiles('console', { ...page, bytes: withAccount(page, accountUrl) }, files());
-}
-
-const TYPES: readonly (readonly [ending: string, type: string])[] = [
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-];
-
-function files(): ReadonlyMap<string, StaticFile> {
-  return new Map(
-    readdirSync(new URL('page/', import.meta.url)).flatMap((name) => {
-      const type = TYPES.find(([ending]) => name.endsWith(ending))?.[1];
-      return type === undefined ? [] : [[name, file(name, type)]];
-    }),
-  );
+  const names = readdirSync(new URL('page/', import.meta.url)).filter((name) => /\.(?:css|js)$/.test(name));
+  const files = new Map(names.map((name) => [name, file(name)]));
+  return pageFiles('console', withAccount(file('index.html'), accountUrl), files);
 }
 
 /**
  * Beside what holds for every page: the browser refuses to parse a text as HTML or as a program (Trusted Types), because the
  * texts that the page shows come from others. Keeps console.page.closed.
  */
-function file(name: string, type: string): StaticFile {
-  return {
-    type,
-    bytes: readFileSync(new URL(`page/${name}`, import.meta.url)),
-    lines: pageHeaders("require-trusted-types-for 'script'; trusted-types 'none'"),
-  };
+function file(name: string): StaticFile {
+  const directives = "require-trusted-types-for 'script'; trusted-types 'none'";
+  return readPageFile(new URL(`page/${name}`, import.meta.url), directives);
 }

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { pageHeaders } from '../page-headers.ts';
-import { pageFiles, withAccount, type PageFiles } from '../page-files.ts';
+import { pageFile, pageFiles, readPageFile, withAccount, type PageFiles } from '../page-files.ts';
 import type { StaticFile } from '../static-answer.ts';
 import { PAGE_SCRIPT } from './page-script.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -12,11 +10,11 @@ import { PAGE_STYLE } from './page-style.ts';
  * Keeps meta.docs.files.
  */
 export function readDocs(accountUrl: string): PageFiles {
-  return pageFiles('docs', { ...PAGE, bytes: withAccount(PAGE, accountUrl) }, FILES);
+  return pageFiles('docs', withAccount(PAGE, accountUrl), FILES);
 }
 
-const PAGE: StaticFile = file(
-  'text/html; charset=utf-8',
+const PAGE = pageFile(
+  'index.html',
   `<!doctype html>
 <html lang="en">
   <head>
@@ -43,20 +41,11 @@ const PAGE: StaticFile = file(
 );
 
 const FILES: ReadonlyMap<string, StaticFile> = new Map([
-  ['index.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/index.css')))],
-  ['swagger-ui.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))],
-  [
-    'swagger-ui-bundle.js',
-    file('text/javascript; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
-  ],
-  ['page.css', file('text/css; charset=utf-8', PAGE_STYLE)],
-  ['start.js', file('text/javascript; charset=utf-8', PAGE_SCRIPT)],
+  ...['index.css', 'swagger-ui.css', 'swagger-ui-bundle.js'].map(ofSwagger),
+  ['page.css', pageFile('page.css', PAGE_STYLE)],
+  ['start.js', pageFile('start.js', PAGE_SCRIPT)],
 ]);
 
-function file(type: string, content: string | Buffer): StaticFile {
-  return { type, bytes: Buffer.from(content), lines: pageHeaders() };
-}
-
-function read(url: string): Buffer {
-  return readFileSync(new URL(url));
+function ofSwagger(name: string): [string, StaticFile] {
+  return [name, readPageFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')))];
 }

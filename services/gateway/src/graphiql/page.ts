@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { pageHeaders } from '../page-headers.ts';
-import { pageFiles, type PageFiles } from '../page-files.ts';
+import { pageFiles, readPageFile, type PageFiles } from '../page-files.ts';
 import type { StaticFile } from '../static-answer.ts';
 
 /**
@@ -11,14 +9,14 @@ import type { StaticFile } from '../static-answer.ts';
 export function readGraphiql(): PageFiles {
   return pageFiles(
     'graphql/ui',
-    own('index.html', 'text/html; charset=utf-8'),
+    own('index.html'),
     new Map([
-      ['start.js', own('start.js', SCRIPT)],
-      ['style.css', own('style.css', STYLE)],
-      ['graphiql.min.js', built(GRAPHIQL, 'graphiql.min.js', SCRIPT)],
-      ['graphiql.min.css', built(GRAPHIQL, 'graphiql.min.css', STYLE)],
-      ['react.production.min.js', built(REACT, 'umd/react.production.min.js', SCRIPT)],
-      ['react-dom.production.min.js', built(REACT_DOM, 'umd/react-dom.production.min.js', SCRIPT)],
+      ['start.js', own('start.js')],
+      ['style.css', own('style.css')],
+      ['graphiql.min.js', file('graphiql.min.js', GRAPHIQL)],
+      ['graphiql.min.css', file('graphiql.min.css', GRAPHIQL)],
+      ['react.production.min.js', file('umd/react.production.min.js', REACT)],
+      ['react-dom.production.min.js', file('umd/react-dom.production.min.js', REACT_DOM)],
     ]),
   );
 }
@@ -27,19 +25,11 @@ const GRAPHIQL = import.meta.resolve('graphiql/package.json');
 const REACT = import.meta.resolve('react/package.json');
 const REACT_DOM = import.meta.resolve('react-dom/package.json');
 
-const SCRIPT = 'text/javascript; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
-
-function own(name: string, type: string): StaticFile {
-  return file(new URL(`page/${name}`, import.meta.url), type);
+function own(name: string): StaticFile {
+  return file(`page/${name}`, import.meta.url);
 }
 
-/** A file of a package, beside its package.json. */
-function built(packageUrl: string, path: string, type: string): StaticFile {
-  return file(new URL(path, packageUrl), type);
-}
-
-/** The style sheet of GraphiQL contains its fonts. */
-function file(url: URL, type: string): StaticFile {
-  return { type, bytes: readFileSync(url), lines: pageHeaders('font-src data:') };
+/** A file beside another one. The style sheet of GraphiQL contains its fonts. */
+function file(path: string, beside: string): StaticFile {
+  return readPageFile(new URL(path, beside), 'font-src data:');
 }
