@@ -35,6 +35,21 @@ export function isMost(ratio: Ratio | null, most: number): boolean | null {
   return ratio === null ? null : ratio.middle <= most;
 }
 
+type RatioCells = Pick<ReportRow, 'ratio' | 'goal' | 'isReached'>;
+
+/** Null: there is no goal. */
+export const atLeast = (ratio: Ratio | null, least: number | null, digits?: number): RatioCells => ({
+  ratio: ratioText(ratio, digits),
+  goal: least === null ? '' : `>= ${least}x`,
+  isReached: least === null ? null : reaches(ratio, least),
+});
+
+export const atMost = (ratio: Ratio | null, most: number | null, digits?: number): RatioCells => ({
+  ratio: ratioText(ratio, digits),
+  goal: most === null ? '' : `<= ${most}x`,
+  isReached: most === null ? null : isMost(ratio, most),
+});
+
 /** Combines the goals of one row: one missed goal decides, also when others are unknown. */
 export function all(...goals: readonly (boolean | null)[]): boolean | null {
   if (goals.includes(false)) return false;

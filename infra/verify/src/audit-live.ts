@@ -1,4 +1,4 @@
-import { MODELS, type Model } from '@wts/models';
+import { MODEL_NAMES, MODELS, type Model } from '@wts/models';
 import type { ClientBase } from 'pg';
 import { applyActions, compareDeliveries, type ClientRecords } from './compare.ts';
 import { FINDINGS_MAX, type AuditFinding } from './finding.ts';
@@ -45,20 +45,19 @@ export async function auditFollowers(
 
 /** The records that a client stores, as of a position. */
 export interface ClientCopy {
+  /** The names of the models that it has. */
+  readonly models: readonly string[];
   readonly records: ClientRecords;
   readonly position: string;
   readonly groups: readonly string[];
 }
 
 /** Loads a snapshot of these models as a new client does. */
-export async function loadCopy(
-  account: Account,
-  onlyModels: readonly string[] = MODELS.map(({ name }) => name),
-): Promise<ClientCopy> {
-  const { lastSyncId: position, groups, rows } = await readSnapshot(account, onlyModels);
+export async function loadCopy(account: Account, models: readonly string[] = MODEL_NAMES): Promise<ClientCopy> {
+  const { lastSyncId: position, groups, rows } = await readSnapshot(account, models);
   const records: ClientRecords = new Map();
   for (const { __class: modelName, ...record } of rows) records.set(`${modelName} ${record.id}`, { modelName, record });
-  return { records, position, groups };
+  return { models, records, position, groups };
 }
 
 /**
@@ -72,7 +71,9 @@ export async function auditCopy(
   groups: readonly string[] = copy.groups,
 ): Promise<{ records: number; findings: AuditFinding[] }> {
   const position = await follow(account, copy.records, copy.position);
-  const findings = await compareModels(client, MODELS, { ...copy, position, groups });
+  const findings: AuditFinding[] = [];
+  for (const model of MODELS.filter(({ name }) => copy.models.includes(name)))
+    findings.push(...(await compareModel(client, model, { ...copy, position, groups })));
   return { records: copy.records.size, findings };
 }
 
@@ -81,12 +82,9 @@ export async function auditNewCopy(
   client: ClientBase,
   account: Account,
   groups: readonly string[],
-  onlyModels: readonly string[] = MODELS.map(({ name }) => name),
-): Promise<{ records: number; findings: AuditFinding[] }> {
-  const { records, position: loadedAt } = await loadCopy(account, onlyModels);
-  const position = await follow(account, records, loadedAt);
-  const models = MODELS.filter(({ name }) => onlyModels.includes(name));
-  return { records: records.size, findings: await compareModels(client, models, { records, position, groups }) };
+  models?: readonly string[],
+): ReturnType<typeof auditCopy> {
+  return auditCopy(client, account, await loadCopy(account, models), groups);
 }
 
 /** Applies all entries after a position. Resolves to the position of the last page. */
@@ -99,12 +97,6 @@ async function follow(account: Account, records: ClientRecords, from: string): P
     hasMore = page.hasMore;
   }
   return after;
-}
-
-async function compareModels(client: ClientBase, models: readonly Model[], copy: ClientCopy): Promise<AuditFinding[]> {
-  const findings: AuditFinding[] = [];
-  for (const model of models) findings.push(...(await compareModel(client, model, copy)));
-  return findings;
 }
 
 /** The current record of a person who is in one of the groups; otherwise the record when the person last left one. */

@@ -1,4 +1,5 @@
 import type { SyncAction } from '@wts/contracts';
+import { MODEL_NAMES } from '@wts/models';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -66,7 +67,7 @@ describe('the audit of a client copy', function () {
   const row = (record: object): object => ({ __class: 'Team', ...record });
   const groups = (): string[] => [audited.workspaceId];
   /** A copy loaded before the first entry. */
-  const empty = (): ClientCopy => ({ records: new Map(), position: '0', groups: groups() });
+  const empty = (): ClientCopy => ({ models: MODEL_NAMES, records: new Map(), position: '0', groups: groups() });
   const oldCopy = async (): Promise<string[]> =>
     (await auditCopy(audited.client, account, empty(), groups())).findings.map(({ seen }) => seen);
   const newCopy = async (): Promise<string[]> =>

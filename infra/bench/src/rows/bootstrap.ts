@@ -1,7 +1,7 @@
 import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { peakWhile, type Peak } from '../memory.ts';
-import { count, number, ratioText, reaches, type ReportRow } from '../report.ts';
+import { atLeast, count, number, type ReportRow } from '../report.ts';
 import { alternateWithPeer, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
@@ -37,9 +37,7 @@ export async function bootstrapRows(context: BenchmarkContext): Promise<Benchmar
       what,
       ours: textOf(measured.ours),
       against: peer === null ? '' : `${peer.name} ${textOf(measured.peer)}`,
-      ratio: ratioText(ratio),
-      goal: `>= ${goal.ratioMin}x`,
-      isReached: reaches(ratio, goal.ratioMin),
+      ...atLeast(ratio, goal.ratioMin),
     });
     print(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
   }

@@ -3,7 +3,7 @@ import { OWN_GROUPS, type LargeLog } from '../large-log.ts';
 import { headersOfGateway, type Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { percentiles, type Measured } from '../load.ts';
-import { isMost, ms, number, ratioText, type ReportRow } from '../report.ts';
+import { atMost, ms, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { openClients } from '../traffic.ts';
@@ -39,9 +39,7 @@ export async function deltaRows(context: BenchmarkContext): Promise<BenchmarkRes
       what,
       ours: `p50 ${ms(service.p50Ms)}, p99 ${ms(service.p99Ms)}; through the gateway p50 ${ms(gateway.p50Ms)}`,
       against: `the same number of rows with bare pg p50 ${ms(bare.p50Ms)}`,
-      ratio: ratioText(ratio),
-      goal: `<= ${ratioMax}x`,
-      isReached: isMost(ratio, ratioMax),
+      ...atMost(ratio, ratioMax),
     });
   }
   return { rows, raw };

@@ -5,7 +5,7 @@ import type { Sizes } from '../sizes.ts';
 import { headersOfGateway, type Target, type TargetProcess } from '../target.ts';
 import { subscribeAtHead, untilReceived, type SocketAddress } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
-import { number, ratioText, reaches, type ReportRow } from '../report.ts';
+import { atLeast, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
@@ -36,9 +36,7 @@ export async function fanoutRows(context: BenchmarkContext): Promise<BenchmarkRe
       what,
       ours: textOf(median(all, rate)),
       against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, rate))}`,
-      ratio: ratioText(ratio),
-      goal: `>= ${ratioMin}x`,
-      isReached: reaches(ratio, ratioMin),
+      ...atLeast(ratio, ratioMin),
     };
   };
   const through = row(`actions to ${sockets} sockets, through the gateway`, measured.gateway);

@@ -9,7 +9,7 @@ import { seedGraph } from '../graphql/seed-graph.ts';
 import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import { peakWhile } from '../memory.ts';
-import { ms, number, ratioText, reaches, type ReportRow } from '../report.ts';
+import { atLeast, ms, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import { headersOfGateway, type TargetProcess } from '../target.ts';
 import { openClients } from '../traffic.ts';
@@ -65,9 +65,7 @@ export async function graphqlRows(context: BenchmarkContext): Promise<BenchmarkR
       what: `GraphQL, ${name}`,
       ours: textOf(median(measured.ours, rate)),
       against: `PostGraphile ${textOf(median(measured.peer, rate))}`,
-      ratio: ratioText(ratio),
-      goal: WITH_GOAL.includes(name) ? `>= ${GOALS.graphql.ratioMin}x` : '',
-      isReached: WITH_GOAL.includes(name) ? reaches(ratio, GOALS.graphql.ratioMin) : null,
+      ...atLeast(ratio, WITH_GOAL.includes(name) ? GOALS.graphql.ratioMin : null),
     });
   }
   return { rows, raw };

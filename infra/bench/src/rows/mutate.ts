@@ -2,7 +2,7 @@ import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import type { Target } from '../target.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
-import { ms, number, ratioText, reaches, type ReportRow } from '../report.ts';
+import { atLeast, ms, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { bareLoop } from './bare-loop.ts';
@@ -43,18 +43,14 @@ export async function mutateRows(context: BenchmarkContext): Promise<BenchmarkRe
       what,
       ours: `${number(us.perSecond)}/s, p50 ${ms(us.p50Ms)}, p99 ${ms(us.p99Ms)}`,
       against: peer === null ? '' : textOf(peer, median(measured.peer, rate)),
-      ratio: ratioText(ratio),
-      goal: `>= ${goal.peerRatioMin}x`,
-      isReached: reaches(ratio, goal.peerRatioMin),
+      ...atLeast(ratio, goal.peerRatioMin),
     });
     const share = ratioOf(measured.ours.map(rate), measured.bare.map(rate));
     rows.push({
       what: `${what}, share of a bare PostgreSQL loop`,
       ours: `${number(us.perSecond)}/s`,
       against: `bare loop ${number(median(measured.bare, rate).perSecond)}/s`,
-      ratio: ratioText(share, 2),
-      goal: `>= ${goal.bareShareMin.toFixed(2)}x`,
-      isReached: reaches(share, goal.bareShareMin),
+      ...atLeast(share, goal.bareShareMin, 2),
     });
     print(`${what}: ${rows.at(-2)?.ours}; ${rows.at(-2)?.against}`);
   }

@@ -1,7 +1,7 @@
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { GOALS } from '../goals.ts';
 import { closedLoop } from '../load.ts';
-import { number, ratioText, reaches, type ReportRow } from '../report.ts';
+import { atLeast, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { Sizes } from '../sizes.ts';
 import { mutate, openClients, type Requester, type Writer } from '../traffic.ts';
@@ -74,9 +74,7 @@ export async function peopleRows({ ours, rounds, seconds, sizes, print }: Benchm
         what,
         ours: `${number(median(measured.several, (one) => one))}/s`,
         against: `one person ${number(median(measured.one, (one) => one))}/s`,
-        ratio: ratioText(ratio, 2),
-        goal: `>= ${GOALS.people.ratioMin}x`,
-        isReached: reaches(ratio, GOALS.people.ratioMin),
+        ...atLeast(ratio, GOALS.people.ratioMin, 2),
       });
       print(`${what}: ${rows.at(-1)?.ratio}`);
     }

@@ -5,7 +5,7 @@ import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { cpuMsOfTrees } from '../cpu.ts';
 import { GOALS } from '../goals.ts';
 import { closedLoop } from '../load.ts';
-import { isMost, ms, number, ratioText, type ReportRow } from '../report.ts';
+import { atMost, ms, number, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { MeasuredSystem } from '../system.ts';
 import { openClients, type Writer } from '../traffic.ts';
@@ -61,9 +61,7 @@ export async function tracesRows(context: BenchmarkContext): Promise<BenchmarkRe
         what: `CPU of ${shape}, ${what}`,
         ours: `${ms(own.cpuMs)}, ${number(own.perSecond)}/s`,
         against: `without traces ${ms(other.cpuMs)}, ${number(other.perSecond)}/s`,
-        ratio: ratioText(ratio, 2),
-        goal: cpuRatioMax === null ? '' : `<= ${cpuRatioMax}x`,
-        isReached: cpuRatioMax === null ? null : isMost(ratio, cpuRatioMax),
+        ...atMost(ratio, cpuRatioMax, 2),
       });
       print(`${rows.at(-1)?.what}: ${rows.at(-1)?.ratio}`);
     }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -25,35 +25,31 @@ const BATCH = 100;
 export async function transferRows({ ours, seconds, sizes, print }: BenchmarkContext): Promise<BenchmarkResult> {
   const { transferTasks: tasks, bootstrapMs: forMs } = sizes;
   await ours.seedTasks(tasks);
-  const folder = mkdtempSync(join(tmpdir(), 'wts-bench-'));
-  try {
-    const to = join(folder, 'export');
-    const read = await load(ours, 1, { rowsMin: tasks, forMs });
-    const exported = await runProgram(ours, ['export', ours.workspaceId, '--to', to], tasks);
-    print(`export: ${textOf(exported)}`);
-    const before = await changesPerSecond(ours, seconds);
-    const urlKey = `bench-${randomUUID().slice(0, 8)}`;
-    const imported = await runProgram(ours, ['import', to, '--new', 'Imported', '--key', urlKey], tasks);
-    print(`import: ${textOf(imported)}`);
-    const changes = [before, await changesPerSecond(ours, seconds)];
-    const rows = [
-      rowOf(exported, {
-        what: `wts export of ${count(tasks)} tasks`,
-        against: `one client that reads the snapshot ${number(read.perSecond)} rows/s`,
-        ratio: ratioOf([exported.perSecond], [read.perSecond]),
-        goal: GOALS.export,
-      }),
-      rowOf(imported, {
-        what: `wts import of ${count(tasks)} tasks`,
-        against: `one client, ${BATCH} changes a request ${number(Math.max(...changes))}/s`,
-        ratio: ratioOf([imported.perSecond], [Math.max(...changes)]),
-        goal: GOALS.import,
-      }),
-    ];
-    return { rows, raw: { exported, imported, read, changes } };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using made = mkdtempDisposableSync(join(tmpdir(), 'wts-bench-'));
+  const to = join(made.path, 'export');
+  const read = await load(ours, 1, { rowsMin: tasks, forMs });
+  const exported = await runProgram(ours, ['export', ours.workspaceId, '--to', to], tasks);
+  print(`export: ${textOf(exported)}`);
+  const before = await changesPerSecond(ours, seconds);
+  const urlKey = `bench-${randomUUID().slice(0, 8)}`;
+  const imported = await runProgram(ours, ['import', to, '--new', 'Imported', '--key', urlKey], tasks);
+  print(`import: ${textOf(imported)}`);
+  const changes = [before, await changesPerSecond(ours, seconds)];
+  const rows = [
+    rowOf(exported, {
+      what: `wts export of ${count(tasks)} tasks`,
+      against: `one client that reads the snapshot ${number(read.perSecond)} rows/s`,
+      ratio: ratioOf([exported.perSecond], [read.perSecond]),
+      goal: GOALS.export,
+    }),
+    rowOf(imported, {
+      what: `wts import of ${count(tasks)} tasks`,
+      against: `one client, ${BATCH} changes a request ${number(Math.max(...changes))}/s`,
+      ratio: ratioOf([imported.perSecond], [Math.max(...changes)]),
+      goal: GOALS.import,
+    }),
+  ];
+  return { rows, raw: { exported, imported, read, changes } };
 }
 
 interface ProgramRun {

@@ -5,14 +5,9 @@ import { request } from 'undici';
 import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from './outage.ts';
 
-interface Sent {
-  readonly clientTxId: string;
-  readonly modelId: string;
-}
-
 /** The acknowledged changes of writers, and how often they had to retry. */
 export interface Written {
-  readonly acknowledged: ReadonlyMap<string, { readonly modelId: string; readonly syncId: string }>;
+  readonly acknowledged: ReadonlyMap<string, Omit<Acknowledgement, 'clientTxId'>>;
   readonly retries: number;
 }
 
@@ -44,7 +39,7 @@ export async function writeUntil(
   everyMs: number,
   stop: AbortSignal,
 ): Promise<Written> {
-  const acknowledged = new Map<string, { modelId: string; syncId: string }>();
+  const acknowledged = new Map<string, Omit<Acknowledgement, 'clientTxId'>>();
   const { retries } = await keepWriting(testSystem, count, stop, {
     everyMs: () => everyMs,
     onAcknowledged: ({ clientTxId, ...answer }) => acknowledged.set(clientTxId, answer),
@@ -102,7 +97,7 @@ export async function keepWriting(
 export function newTask(
   { workspaceId, title }: { readonly workspaceId: string; readonly title: string },
   clientId: string,
-  { clientTxId = randomUUID(), modelId = randomUUID() }: Partial<Sent> = {},
+  { clientTxId = randomUUID(), modelId = randomUUID() }: Partial<Omit<Acknowledgement, 'syncId'>> = {},
 ): SyncTransaction {
   return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload: { workspaceId, title } };
 }

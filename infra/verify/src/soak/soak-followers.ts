@@ -198,10 +198,8 @@ async function loadNewCopies({ testSystem, check, stop, isCalm }: SoakContext): 
   while (!stop.aborted) {
     await rest(COPY_EVERY_MS * (0.5 + Math.random()), stop);
     if (stop.aborted) return;
-    const models = isCalm() ? [SMALL_MODELS] : [];
-    await check.withLog(
-      async (client) => (await auditNewCopy(client, ownerOf(testSystem), groups, ...models)).findings,
-    );
+    const models = isCalm() ? SMALL_MODELS : undefined;
+    await check.withLog(async (client) => (await auditNewCopy(client, ownerOf(testSystem), groups, models)).findings);
   }
 }
 
