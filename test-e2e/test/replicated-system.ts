@@ -10,8 +10,7 @@ export function replicatedSystem(): Promise<TestSystem> {
   opening ??= startTestSystem({
     label: 'replicated',
     services: ['graph'],
-    syncReplicas: 2,
-    gatewayReplicas: 2,
+    replicas: { sync: 2, gateway: 2 },
     standby: true,
     wires: true,
     overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },

@@ -43,11 +43,7 @@ export async function openPgBouncer(context: Mocha.Context, options: PgBouncerOp
   });
   await untilAccepting(bouncer, port);
   return {
-    through: (url) => {
-      const through = new URL(url);
-      through.port = String(port);
-      return through.href;
-    },
+    through: (url) => Object.assign(new URL(url), { port: String(port) }).href,
     [Symbol.asyncDispose]: async () => void (await bouncer.stop('SIGTERM', STOP_MS)),
   };
 }

@@ -14,7 +14,7 @@ import type {
 } from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
 import type { DemoWorkspace, NatsServer, PostgresServer, Secrets, SupervisedProcess } from '@wts/local';
-import { LOCAL_JWT, Stack, makeSecrets, runScript } from '@wts/local';
+import { LOCAL_JWT, SERVICES, Stack, makeSecrets, runScript } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -34,13 +34,8 @@ import { openAbsentService } from './absent-service.ts';
 
 export interface TestSystemOptions {
   readonly label?: string;
-  readonly syncReplicas?: number;
-  /** The first one is at `baseUrl`, the others are at `service('gateway', 1).url` and so on. */
-  readonly gatewayReplicas?: number;
-  readonly dispatcherReplicas?: number;
-  readonly graphReplicas?: number;
-  readonly authReplicas?: number;
-  readonly workspaceReplicas?: number;
+  /** Those with more than one. The first gateway is at `baseUrl`, the others are at `service('gateway', 1).url` and so on. */
+  readonly replicas?: Replicas;
   /**
    * Of the services that the gateway can do without, only these run, which is faster. Default: all. A call of another one makes
    * `close()` reject.
@@ -60,6 +55,8 @@ export interface TestSystemOptions {
   /** True: a wire between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
+
+type Replicas = { readonly [service in ServiceName]?: number };
 
 /** A gateway is ready without these. */
 const OPTIONAL = ['webhook-dispatcher', 'graph', 'agent'] as const;
@@ -97,12 +94,9 @@ interface Parts {
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // Closes the parts that are open when a later one fails.
   await using opening = new AsyncDisposableStack();
-  const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
-  const { dispatcherReplicas = 1, graphReplicas = 1, authReplicas = 1, workspaceReplicas = 1 } = options;
-  const { services = OPTIONAL } = options;
-  const isWanted = (name: OptionalService) => services.includes(name);
+  const { label = 'testSystem', services = OPTIONAL, replicas = {} } = options;
   const elsewhere = new Map<string, string>();
-  for (const name of OPTIONAL.filter((one) => !isWanted(one)))
+  for (const name of OPTIONAL.filter((one) => !services.includes(one)))
     elsewhere.set(name, opening.use(await openAbsentService(name)).url);
   const directory = scratch(label);
   const secrets = makeSecrets();
@@ -116,20 +110,12 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const standby =
     postgres !== null && options.standby ? opening.use(await openTestStandby(postgres, `${label}-standby`)) : null;
   const nats = opening.use(await testNats(`${label}-nats`, secrets.natsPassword));
-  const wires = await openWires(opening, options, database, nats);
+  const wires = options.wires ? await openWires(opening, replicas, database, nats) : new Map<string, Wire>();
   const plan = {
     logs: join(directory, 'logs'),
     records: join(directory, 'run'),
     secrets,
-    replicas: {
-      sync: syncReplicas,
-      gateway: gatewayReplicas,
-      auth: authReplicas,
-      workspace: workspaceReplicas,
-      'webhook-dispatcher': isWanted('webhook-dispatcher') ? dispatcherReplicas : 0,
-      graph: isWanted('graph') ? graphReplicas : 0,
-      agent: isWanted('agent') ? 1 : 0,
-    },
+    replicas: { ...replicas, ...Object.fromEntries(elsewhere.keys().map((name) => [name, 0])) },
     elsewhere,
     issuers: options.issuers ?? [],
     ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
@@ -163,9 +149,8 @@ function withReplica(
   database: TestDatabase,
   standby: PostgresServer,
 ): NonNullable<TestSystemOptions['overrides']> {
-  const url = new URL(database.urlOf('wts_graph'));
-  url.port = String(standby.port);
-  return { ...overrides, graph: { DATABASE_REPLICA_URL: url.href, ...overrides['graph'] } };
+  const { href } = Object.assign(new URL(database.urlOf('wts_graph')), { port: String(standby.port) });
+  return { ...overrides, graph: { DATABASE_REPLICA_URL: href, ...overrides['graph'] } };
 }
 
 export class TestSystem implements AsyncDisposable {
@@ -343,24 +328,17 @@ export class TestSystem implements AsyncDisposable {
 
 async function openWires(
   opening: AsyncDisposableStack,
-  { wires = false, syncReplicas = 1, dispatcherReplicas = 1, graphReplicas = 1 }: TestSystemOptions,
+  replicas: Replicas,
   database: TestDatabase,
   nats: NatsServer,
 ): Promise<ReadonlyMap<string, Wire>> {
   const opened = new Map<string, Wire>();
-  if (!wires) return opened;
   const { hostname, port } = new URL(database.url);
-  const places = [
-    ['workspace', 0],
-    ['auth', 0],
-    ['gateway', 0],
-    ...Array.from({ length: syncReplicas }, (_, replica) => ['sync', replica] as const),
-    ...Array.from({ length: dispatcherReplicas }, (_, replica) => ['webhook-dispatcher', replica] as const),
-    ...Array.from({ length: graphReplicas }, (_, replica) => ['graph', replica] as const),
-  ] as const;
-  for (const [service, replica] of places) {
-    opened.set(`${service} ${replica} postgres`, opening.use(await openWire({ host: hostname, port: Number(port) })));
-    opened.set(`${service} ${replica} nats`, opening.use(await openWire({ host: '127.0.0.1', port: nats.port })));
+  for (const { name } of SERVICES) {
+    for (let replica = 0; replica < (replicas[name] ?? 1); replica += 1) {
+      opened.set(`${name} ${replica} postgres`, opening.use(await openWire({ host: hostname, port: Number(port) })));
+      opened.set(`${name} ${replica} nats`, opening.use(await openWire({ host: '127.0.0.1', port: nats.port })));
+    }
   }
   return opened;
 }

@@ -47,12 +47,7 @@ export class Installation implements AsyncDisposable {
       label: 'secrets',
       ownPostgres: true,
       overrides: settings,
-      gatewayReplicas: 2,
-      authReplicas: 2,
-      workspaceReplicas: 2,
-      syncReplicas: 2,
-      graphReplicas: 2,
-      dispatcherReplicas: 2,
+      replicas: { gateway: 2, auth: 2, workspace: 2, sync: 2, graph: 2, 'webhook-dispatcher': 2 },
     });
     return new Installation(system, await openWire({ host: '127.0.0.1', port: system.nats.port }), settings);
   }

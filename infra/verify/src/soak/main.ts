@@ -51,8 +51,7 @@ const authority = await testAuthority();
 const dispatcherSettings = { ...DISPATCHER_SETTINGS, WEBHOOK_EXTRA_CA_FILE: authority.caFile };
 const testSystem = await startTestSystem({
   label: 'soak',
-  syncReplicas: options.replicas,
-  dispatcherReplicas: isHostile ? 1 : 2,
+  replicas: { sync: options.replicas, 'webhook-dispatcher': isHostile ? 1 : 2 },
   ownPostgres: true,
   wires: true,
   overrides: {

@@ -39,7 +39,7 @@ if (openFilesMax() < files) {
 }
 
 async function storm(): Promise<boolean> {
-  await using testSystem = await startTestSystem({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 });
+  await using testSystem = await startTestSystem({ label: 'storm', replicas: { sync: 2, gateway: 2 } });
   const [first, second, sync] = [
     testSystem.service('gateway', 0),
     testSystem.service('gateway', 1),
