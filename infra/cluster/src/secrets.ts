@@ -1,5 +1,5 @@
 import { NATS_USERS } from '@wts/contracts';
-import { LOCAL_JWT, makeSecrets, SERVICES, tokenSettings, type Secrets } from '@wts/local';
+import { LOCAL_JWT, makeSecrets, secretKey, SERVICES, tokenSettings, type Secrets } from '@wts/local';
 import type { SecretValues } from './manifest.ts';
 import { SECOND } from './place.ts';
 import { AUTH_KEYS_KEY, SECOND_NATS_KEY } from './render.ts';
@@ -15,15 +15,16 @@ export function secretValues(
   const jwt = { ...LOCAL_JWT, algorithms: ['HS256'], secret: secrets.jwtSecret };
   const { issuer, audience, ...others } = jwt;
   const own = SERVICES.flatMap(({ name, database }): [string, string][] => {
-    const prefix = name.toUpperCase().replaceAll('-', '_');
     const nats = NATS_USERS.find((user) => user === name);
-    const { INTERNAL_TOKEN_KEY: key } = tokenSettings(name, secrets);
-    return [
-      [`${prefix}_REPLAY_SECRET`, secrets.replaySecret],
-      ...(key === undefined ? [] : [[`${prefix}_INTERNAL_TOKEN_KEY`, key] as [string, string]]),
-      ...(nats === undefined ? [] : [[`${prefix}_NATS_URL`, stores.natsUrlOf(nats, 'names')] as [string, string]]),
-      ...(database === undefined ? [] : databaseUrls(prefix, stores, stores.database.urlOf(database.role))),
-    ];
+    const settings = {
+      REPLAY_SECRET: secrets.replaySecret,
+      INTERNAL_TOKEN_KEY: secrets.serviceKeys[name],
+      NATS_URL: nats && stores.natsUrlOf(nats, 'names'),
+      ...(database && databaseUrls(stores, stores.database.urlOf(database.role))),
+    };
+    return Object.entries(settings).flatMap(([variable, value]) =>
+      value === undefined ? [] : [[secretKey(name, variable), value]],
+    );
   });
   return {
     'wts-secrets': {
@@ -61,14 +62,10 @@ export function secretsForCells(first: Secrets, second: Secrets): Readonly<Recor
 }
 
 /** Names that move: that of the primary at a promotion, and that of the replica. */
-function databaseUrls(prefix: string, { primaryName, standbyName }: Stores, url: string): [string, string][] {
-  const at = (host: string): string => {
-    const named = new URL(url);
-    named.hostname = host;
-    return named.href;
+function databaseUrls({ primaryName, standbyName }: Stores, url: string) {
+  const at = (hostname: string): string => Object.assign(new URL(url), { hostname }).href;
+  return {
+    DATABASE_URL: at(primaryName),
+    DATABASE_REPLICA_URL: standbyName === null ? undefined : at(standbyName),
   };
-  return [
-    [`${prefix}_DATABASE_URL`, at(primaryName)],
-    ...(standbyName === null ? [] : [[`${prefix}_DATABASE_REPLICA_URL`, at(standbyName)] as [string, string]]),
-  ];
 }

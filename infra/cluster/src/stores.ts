@@ -122,14 +122,17 @@ export class Stores {
 
   /** Kills all servers. */
   async kill(): Promise<void> {
-    const servers = [postgresName(this.#place, this.#primary), ...this.natsNames];
-    await Promise.all(servers.map((name) => podman('kill', name)));
+    await this.#all('kill');
   }
 
   /** Starts the servers again that `kill` killed. */
   async start(): Promise<void> {
+    await this.#all('start');
+  }
+
+  async #all(command: 'kill' | 'start'): Promise<void> {
     const servers = [postgresName(this.#place, this.#primary), ...this.natsNames];
-    await Promise.all(servers.map((name) => podman('start', name)));
+    await Promise.all(servers.map((name) => podman(command, name)));
   }
 
   #databases() {
@@ -166,7 +169,7 @@ export class Stores {
   }
 
   async #openNats(): Promise<void> {
-    const { secrets, image } = this.#options;
+    const { secrets } = this.#options;
     const { file } = findNats(process.env);
     const passwords = Object.entries(natsPasswordsOf(secrets.natsPassword)).map(([name, value]) => `${name}=${value}`);
     const routes = this.natsAddresses.map((one) => `"nats://${one}:6222"`).join(', ');
@@ -193,19 +196,8 @@ authorization { include "users.conf" }
         `${users}:/etc/nats/users.conf:ro`,
         `${join(directory, 'data')}:/data`,
       ];
-      const options = containerOptions({ name, address: own, environment: passwords, mounts });
-      await podman(
-        'run',
-        '--detach',
-        '--user',
-        String(USER),
-        ...options,
-        '--entrypoint',
-        '/nats-server',
-        image,
-        '-c',
-        '/etc/nats/nats.conf',
-      );
+      const container = { name, address: own, environment: passwords, mounts };
+      await this.#run(container, ['/nats-server', '-c', '/etc/nats/nats.conf']);
     }
   }
 
@@ -232,25 +224,20 @@ authorization { include "users.conf" }
     const own = address(this.#place.postgresFrom + index);
     const mounts = [`${dirname(bin)}:/postgresql:ro`, `${dataOf(this.#place, index)}:/data`];
     const environment = ['LC_ALL=C', 'TZ=UTC'];
-    const options = containerOptions({ name: postgresName(this.#place, index), address: own, environment, mounts });
+    const container = { name: postgresName(this.#place, index), address: own, environment, mounts };
     const settings = SETTINGS.flatMap((one) => ['-c', one]);
-    await podman(
-      'run',
-      '--detach',
-      '--replace',
-      '--user',
-      String(USER),
-      '--shm-size',
-      '256m',
-      ...options,
-      '--entrypoint',
-      '/postgresql/bin/postgres',
-      this.#options.image,
-      '-D',
-      '/data',
-      ...settings,
-    );
+    const program = ['/postgresql/bin/postgres', '-D', '/data', ...settings] as const;
+    await this.#run(container, program, ['--replace', '--shm-size', '256m']);
     await eventually(async () => (await query(this.#adminUrl(own), 'select 1')) === 1, { deadlineMs: READY_MS });
+  }
+
+  async #run(
+    container: Parameters<typeof containerOptions>[0],
+    [program, ...args]: readonly [string, ...string[]],
+    options: readonly string[] = [],
+  ): Promise<void> {
+    const all = [...options, '--user', String(USER), ...containerOptions(container), '--entrypoint', program];
+    await podman('run', '--detach', ...all, this.#options.image, ...args);
   }
 
   #adminUrl(host: string): string {

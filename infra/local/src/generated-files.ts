@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chartFiles } from './chart/index.ts';
 import { composeFiles } from './compose/index.ts';
 import { ROOT } from './layout.ts';
-import { SERVICES } from './services.ts';
+import { DATABASE_USERS } from './services.ts';
 import { settingsReference } from './settings-reference.ts';
 
 const NATS_GUIDE = 'infra/nats/README.md';
@@ -30,7 +30,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
 
 /** The roles as rows of SQL: role, schema, whether it reads schema sync. */
 function roleRows(): string {
-  const rows = SERVICES.flatMap(({ database }) => (database === undefined ? [] : [database])).map(
+  const rows = DATABASE_USERS.map(
     ({ role, schema, readsSync }) => `  ('${role}', ${schema === null ? 'NULL' : `'${schema}'`}, ${readsSync})`,
   );
   return `${rows.join(',\n')};`;

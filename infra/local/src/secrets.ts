@@ -1,9 +1,8 @@
 import { generateServiceKey, publicKeyOf } from '@wts/access';
-import { CALLS } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SERVICES } from './services.ts';
+import { CALLERS } from './services.ts';
 
 /** The demo workspace that the seed created. */
 export interface DemoWorkspace {
@@ -52,8 +51,7 @@ export function makeSecrets(): Secrets {
 }
 
 function makeServiceKeys(): Record<string, string> {
-  const callers = SERVICES.filter(({ name }) => CALLS[name].length > 0);
-  return Object.fromEntries(callers.map(({ name }) => [name, generateServiceKey().privateKey]));
+  return Object.fromEntries(CALLERS.map((name) => [name, generateServiceKey().privateKey]));
 }
 
 /** What a service gets of the keys: its own private key, if it calls others, and all public ones. */

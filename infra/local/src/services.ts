@@ -16,6 +16,20 @@ export type ServiceSpec = ServiceRow & { readonly name: ServiceName; readonly da
 
 export const SERVICES: readonly ServiceSpec[] = ROWS;
 
+/** Those that call others. */
+export const CALLERS = SERVICES.filter(({ name }) => CALLS[name].length > 0).map(({ name }) => name);
+/** Those that use PostgreSQL, with how. */
+export const DATABASE_USERS = SERVICES.flatMap(({ name, database }) =>
+  database === undefined ? [] : [{ name, ...database }],
+);
+
+/** Without a benchmark, a service may need this much more under load than idle. */
+const BUSY_FACTOR = 2;
+
+export function busyMb({ memoryMb: { idle, busy = BUSY_FACTOR * idle } }: ServiceSpec): number {
+  return busy;
+}
+
 /** The only public service. */
 export const GATEWAY = 'gateway';
 

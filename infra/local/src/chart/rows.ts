@@ -1,5 +1,5 @@
 import { CALLS, NATS_USERS, natsPasswordVariable, type ServiceName } from '@wts/contracts';
-import { addressedBy, secretKey, SERVICES, urlVariable } from '../services.ts';
+import { addressedBy, busyMb, secretKey, SERVICES, urlVariable } from '../services.ts';
 import { describeSettings } from '../settings-reference.ts';
 
 /** A service as the templates of the chart read it, in infra/chart/files/services.json. */
@@ -31,8 +31,6 @@ interface ChartSecret {
   readonly required: boolean;
 }
 
-/** Without a benchmark, a service may need this much more under load than idle. */
-const BUSY_FACTOR = 2;
 const TEMPORARY_MB = 64;
 /** Values of the chart that become a setting of each service that has it. */
 export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
@@ -44,7 +42,8 @@ export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
 
 export async function chartRows(): Promise<readonly ChartRow[]> {
   return Promise.all(
-    SERVICES.map(async ({ name, isGlobal = false, database, outside = [], memoryMb, temporaryMb = TEMPORARY_MB }) => {
+    SERVICES.map(async (service) => {
+      const { name, isGlobal = false, database, outside = [], temporaryMb = TEMPORARY_MB } = service;
       const { settings } = await describeSettings(name);
       const natsUser = NATS_USERS.find((user) => user === name);
       const has = (variable: string): boolean => settings.some((one) => one.variable === variable);
@@ -59,7 +58,7 @@ export async function chartRows(): Promise<readonly ChartRow[]> {
         hasReplica: has('DATABASE_REPLICA_URL'),
         natsPasswordKey: natsUser === undefined ? null : natsPasswordVariable(natsUser),
         outside,
-        memoryMb: memoryMb.busy ?? BUSY_FACTOR * memoryMb.idle,
+        memoryMb: busyMb(service),
         temporaryMb,
         shared: Object.keys(SHARED_SETTINGS).filter(has),
         secrets: settings

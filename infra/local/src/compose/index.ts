@@ -1,6 +1,6 @@
 import { NATS_USERS, natsPasswordVariable } from '@wts/contracts';
 import { CONNECTIONS_MAX } from '../servers/postgres.ts';
-import { secretKey, SERVICES } from '../services.ts';
+import { DATABASE_USERS, secretKey } from '../services.ts';
 import { composeEnvironment, composeServices, OUTSIDE } from './services.ts';
 
 /** The files of the installation with compose, by their path in the repository. */
@@ -13,8 +13,7 @@ export function composeFiles(): readonly (readonly [string, string])[] {
 
 /** For psql: the password of each role is that of the URL in its environment. No statement with one gets into the log of the server. */
 function rolePasswords(): string {
-  const roles = SERVICES.flatMap(({ name, database }) => (database === undefined ? [] : [{ name, ...database }]));
-  const lines = roles.map(
+  const lines = DATABASE_USERS.map(
     ({
       name,
       role,
@@ -82,8 +81,8 @@ function stores(): string {
       PGUSER: postgres
       PGDATABASE: wts
       PGPASSWORD: \${POSTGRES_PASSWORD}
-${SERVICES.filter(({ database }) => database !== undefined)
-  .map(({ name }) => `      ${secretKey(name, 'DATABASE_URL')}: \${${secretKey(name, 'DATABASE_URL')}}`)
+${DATABASE_USERS.map(({ name }) => secretKey(name, 'DATABASE_URL'))
+  .map((variable) => `      ${variable}: \${${variable}}`)
   .join('\n')}
     volumes: ["./postgres:/sql:ro"]
     depends_on: { postgres: { condition: service_healthy } }

@@ -1,7 +1,7 @@
 import { CALLS } from '@wts/contracts';
 // @boundaries-ignore: see ../services.ts.
 import { OPTIONAL_EVERYWHERE, PUBLIC_PORTS } from '../../../services.ts';
-import { addressedBy, GATEWAY, secretKey, SERVICES, urlVariable, type ServiceSpec } from '../services.ts';
+import { addressedBy, busyMb, GATEWAY, secretKey, SERVICES, urlVariable, type ServiceSpec } from '../services.ts';
 
 /** The addresses of the installation. The gateway believes the edge, and only the edge, who calls. */
 export const OUTSIDE = { subnet: '10.89.80.0/24', edge: '10.89.80.10' } as const;
@@ -11,8 +11,7 @@ const PORT = 8080;
 const METRICS_PORT = 9090;
 /** Those that carry sockets and commits, so that one of them can be replaced while the other works. */
 const REPLICAS: Readonly<Record<string, number>> = { gateway: 2, sync: 2 };
-/** A process without a benchmark may need this much more under load than idle; and a limit is above what was measured. */
-const BUSY_FACTOR = 2;
+/** A limit is above what was measured. */
 const LIMIT_FACTOR = 2;
 
 /** What .env may leave out. */
@@ -59,15 +58,14 @@ ${['roles', ...after].map((first) => `      ${first}: { condition: service_compl
 }
 
 function serviceOf(service: ServiceSpec): string {
-  const { name, database, memoryMb, temporaryMb } = service;
+  const { name, database, temporaryMb } = service;
   const replicas = REPLICAS[name] ?? 1;
-  const limitMb = LIMIT_FACTOR * (memoryMb.busy ?? BUSY_FACTOR * memoryMb.idle);
   // Who only reads needs the schema of sync.
   const migrated = database === undefined ? null : `migrate-${database.schema === null ? 'sync' : name}`;
   return `  ${name}:
     <<: *container
     image: ${imageOf(name)}
-${replicas === 1 ? '' : `    deploy: { replicas: ${replicas} }\n`}    mem_limit: ${limitMb}m
+${replicas === 1 ? '' : `    deploy: { replicas: ${replicas} }\n`}    mem_limit: ${LIMIT_FACTOR * busyMb(service)}m
     stop_grace_period: 40s
     healthcheck: { test: ["CMD", "node", "src/main.js", "healthcheck"], interval: 10s, timeout: 6s, start_period: 30s }
 ${temporaryMb === undefined ? '' : `    # Spools of snapshots, up to ${temporaryMb} MB.\n    volumes: [/tmp]\n`}    environment:

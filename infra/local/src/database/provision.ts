@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { escapeIdentifier, escapeLiteral, type Client } from 'pg';
 import { PATHS, ROOT } from '../layout.ts';
-import { SERVICES, type DatabaseRole } from '../services.ts';
+import { DATABASE_USERS, type DatabaseRole } from '../services.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 import { connectTo } from './connect.ts';
@@ -20,7 +20,7 @@ export interface Database {
 
 /** The role that may have a database of its own. */
 const AUTH_ROLE: DatabaseRole = 'wts_auth';
-const ROLES = SERVICES.flatMap(({ database }) => (database === undefined ? [] : [database.role]));
+const ROLES = DATABASE_USERS.map(({ role }) => role);
 
 // Roles belong to the whole server. Without the lock, concurrent changes of a role fail with "tuple concurrently updated".
 const PROVISION_LOCK = 7_305_001;

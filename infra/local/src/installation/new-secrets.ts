@@ -1,6 +1,6 @@
 import { generateServiceKey } from '@wts/access';
-import { CALLS, NATS_USERS, natsPasswordVariable, natsUsername } from '@wts/contracts';
-import { SERVICES, secretKey } from '../services.ts';
+import { NATS_USERS, natsPasswordVariable, natsUsername } from '@wts/contracts';
+import { CALLERS, DATABASE_USERS, SERVICES, secretKey } from '../services.ts';
 import { newEncryptionKey, newPassword, newSecret } from './rotations.ts';
 import { scramVerifier } from './scram.ts';
 import type { SecretValues } from './secrets-file.ts';
@@ -15,9 +15,7 @@ export interface StoreAddresses {
 
 /** All secrets that an installation needs to start, new. */
 export function newSecrets({ database, replica, nats }: StoreAddresses): SecretValues {
-  const serviceKeys = SERVICES.filter(({ name }) => CALLS[name].length > 0).map(
-    ({ name }) => [name, generateServiceKey()] as const,
-  );
+  const serviceKeys = CALLERS.map((name) => [name, generateServiceKey()] as const);
   const natsPasswords = new Map(NATS_USERS.map((user) => [user as string, newPassword()]));
   const values: Record<string, string> = {
     INTERNAL_TOKEN_PUBLIC_KEYS: JSON.stringify(
@@ -95,9 +93,9 @@ function withUser(address: string, { name, password }: { readonly name: string; 
 
 /** Gives the roles of PostgreSQL the passwords of the file, without the passwords themselves. */
 export function passwordsSql(values: SecretValues): string {
-  return SERVICES.flatMap(({ name, database }) => {
+  return DATABASE_USERS.flatMap(({ name }) => {
     const url = values[secretKey(name, 'DATABASE_URL')];
-    if (database === undefined || url === undefined) return [];
+    if (url === undefined) return [];
     const { username, password } = new URL(url);
     return [`ALTER ROLE "${username}" PASSWORD '${scramVerifier(decodeURIComponent(password))}';\n`];
   }).join('');

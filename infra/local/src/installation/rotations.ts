@@ -1,7 +1,7 @@
 import { generateServiceKey, parsePublicKeys, publicKeyOf } from '@wts/access';
-import { CALLS, NATS_USERS, natsPasswordVariable } from '@wts/contracts';
+import { NATS_USERS, natsPasswordVariable } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
-import { SERVICES, secretKey } from '../services.ts';
+import { CALLERS, DATABASE_USERS, SERVICES, secretKey } from '../services.ts';
 import { UserError } from '../user-error.ts';
 import type { SecretValues } from './secrets-file.ts';
 
@@ -29,7 +29,6 @@ export interface Rotation {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const CALLERS = SERVICES.filter(({ name }) => CALLS[name].length > 0).map(({ name }) => name);
 const PUBLIC_KEYS = 'INTERNAL_TOKEN_PUBLIC_KEYS';
 
 /** Letters and digits, so that it may stand in an address and in a configuration of NATS, where one that begins with a digit is a number. */
@@ -166,7 +165,7 @@ interface PasswordKeys {
 }
 
 function databaseKeys(): readonly PasswordKeys[] {
-  return SERVICES.filter(({ database }) => database !== undefined).map(({ name }) => ({
+  return DATABASE_USERS.map(({ name }) => ({
     urls: ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_REPLICA_URL'].map((variable) =>
       secretKey(name, variable),
     ),
