@@ -1,7 +1,7 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { scratch } from '../test/scratch.ts';
 import { makeFolder } from './make-folder.ts';
 
 describe('a folder', () => {

@@ -1,4 +1,3 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { scratch } from './scratch.ts';
 
 const SRC = join(import.meta.dirname, '..', 'src');
 const INDEX = pathToFileURL(join(SRC, 'index.ts')).href;

@@ -1,8 +1,8 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { runWts } from '../../test/test-run.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');

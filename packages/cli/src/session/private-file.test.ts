@@ -1,7 +1,7 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { writePrivate, writeSecret } from './private-file.ts';
 
 describe('a private file', () => {

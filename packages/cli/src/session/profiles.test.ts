@@ -1,10 +1,10 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { scratch } from '../../test/scratch.ts';
 import { readConfig } from './config-file.ts';
 import { useProfile } from './profiles.ts';
 

@@ -1,8 +1,8 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { readJson } from './read-json.ts';
 
 describe('a file of settings', () => {

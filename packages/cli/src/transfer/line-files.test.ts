@@ -1,8 +1,8 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { LineWriter, readLines } from './line-files.ts';
 
 const folder = scratch('lines');

@@ -1,7 +1,7 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { LineSorter, type SortedLine } from './line-sorter.ts';
 
 describe('a sorter of lines', () => {

@@ -1,8 +1,8 @@
-import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../test/scratch.ts';
 import { MANIFEST, manifestText, readManifest } from './manifest.ts';
 import { checkFiles, verifyExport } from './verify-export.ts';
 
