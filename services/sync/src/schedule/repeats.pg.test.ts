@@ -67,11 +67,13 @@ describe('a task that repeats by date', () => {
   const complete = (id: string, number: number) => owner.change('Task', id, { completedAt: at(number) });
 
   it('gets its next one also when that of another task cannot be made because of a fault, which stops that series and is tried once [sync.repeat.error]', async () => {
-    const [broken, ...others] = [await daily(), await daily(), await daily()];
-    const unreadable = `repeat_rule = 'NONE', record = replace(record::text, 'FREQ=DAILY', 'NONE')::json`;
-    await engines.checks.query(`update sync.tasks set ${unreadable} where id = $1`, [broken]);
+    const [broken, ...others] = [await daily({ title: 'Broken' }), await daily(), await daily()];
+    await engines.checks
+      .query(`create function sync.fail() returns trigger language plpgsql as $$ begin raise 'a fault' using errcode = 'XX000'; end $$;
+      create trigger fail before insert on sync.tasks for each row when (new.title = 'Broken') execute function sync.fail()`);
     await clock.set(at(2));
     await assert.rejects(run());
+    await engines.checks.query('drop trigger fail on sync.tasks; drop function sync.fail');
     for (const id of others) assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
     const [stopped] = await engines.tasksOf(broken);
     assert.match(String(stopped?.['repeatError']), /unexpected error/);
