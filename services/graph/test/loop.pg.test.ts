@@ -73,4 +73,14 @@ describe('the event loop', () => {
     const few = await graph.query(`{ tasks(last: 10) { nodes { ${names} } } }`, { principal });
     assert.deepEqual(codesOf(few), []);
   });
+
+  it('is not held by variables with thousands of wrong names: the first few are reported [graphql.limit.loop]', async () => {
+    const filter = Object.fromEntries(Array.from({ length: 18_000 }, (_, index) => [`titel${index}`, 1]));
+    const principal = { ...personWith('read'), userId: me };
+    const query = 'query ($filter: TaskFilter) { tasks(filter: $filter) { totalCount } }';
+    const { status, body } = await graph.query(query, { principal, variables: { filter } });
+    assert.deepEqual([status, body.errors?.length], [200, 6]);
+    assert.match(body.errors?.[0]?.message ?? '', /unknown field "titel0"/);
+    assert.match(body.errors?.at(-1)?.message ?? '', /Too many errors/);
+  });
 });

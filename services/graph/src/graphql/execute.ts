@@ -55,6 +55,7 @@ export function prepareOperation(
     operationName,
     variableValues: variables,
     abortSignal: caller.signal,
+    options: { maxCoercionErrors: GRAPH_LIMITS.variableErrorsMax },
     fieldResolver: selectedField as GraphQLFieldResolver<unknown, unknown>,
   });
   if (!('schema' in validated)) return validated.map(asWrongInput);
