@@ -2,8 +2,8 @@ import type { Day } from './rule-days.ts';
 
 /*
  * The days of a rule by looking at each day of the calendar, in whole numbers. All parts of a rule by days or slower are conditions on a day;
- * BYSETPOS chooses among those of a period. So a rule takes the time of its days, some 0.05 microseconds each, whatever its parts are and
- * also where it has none: a caller chooses the rules of others' commits.
+ * BYSETPOS chooses among those of a period. So a search takes the time of the days that it passes, some 0.2 microseconds each and 2 ms
+ * for 30 years, whatever the parts of the rule are and also where it has no day. A caller chooses the rules, and all others wait meanwhile.
  */
 
 /** A day of the calendar. */

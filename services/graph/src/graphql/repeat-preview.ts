@@ -51,7 +51,7 @@ export async function repeatPreview(
   return { text, days };
 }
 
-/** A day takes as long as so many fields of an answer for each character of its rule: one with many values takes milliseconds. */
+/** A day takes at most about as long as so many fields of an answer for each character of its rule. */
 const FIELDS_OF_CHAR = 25;
 
 async function timeZoneOf(
