@@ -25,14 +25,15 @@ export async function takeAddress(
   const freed = await freeAddress(transaction, { comparableEmail: comparableAddress(email), exceptId: accountId });
   if (freed === 'taken') return 'taken';
   if (freed === null) return 'free';
-  const loser = { issuer: ACCOUNT_ISSUER, subject: freed };
+  const { accountId: loserId } = freed;
+  const loser = { issuer: ACCOUNT_ISSUER, subject: loserId };
   const identities = identityStore(transaction);
   const identity = await identities.find(loser);
   if (identity === null) return 'free';
   await identities.changeAddress(loser, { email: null, emailVerified: false });
   const { userId } = identity;
   const by = { actor: { kind: 'system' }, visitor } as const;
-  await record({ kind: 'address-lost', userId, accountId: freed, ...by, details: {} });
+  await record({ kind: 'address-lost', userId, accountId: loserId, ...by, details: {} });
   // Within the transaction, so that no failure leaves two people shown with one address.
   if (identity.hasPerson) await showAddress(context, userId, null);
   return 'free';
