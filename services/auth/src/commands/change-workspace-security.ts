@@ -1,5 +1,6 @@
 import { Fault, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
+import { publishAllRevoked } from '../credentials/publish-revoked.ts';
 import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import type { EndedOfPeople } from '../store/workspace-policies.ts';
@@ -33,7 +34,7 @@ export async function changeWorkspaceSecurity(
     for (const event of eventsOf(ended, visitor).slice(0, AUTH_LIMITS.eventsOfRuleMax)) await write(event);
     return ended.people;
   });
-  for (const one of without) await revoke({ kind: 'credential', userId: one });
+  for (const one of without) await publishAllRevoked(revoke, one);
 }
 
 /** By the service and without a place: it is that of the owner, which is not for members. */

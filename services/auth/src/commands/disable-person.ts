@@ -1,6 +1,7 @@
 import { Fault, type OperatorPersonDetail } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { OperatorContext } from '../context.ts';
+import { publishAllRevoked } from '../credentials/publish-revoked.ts';
 import type { SecurityEvent } from '../domain/security-event.ts';
 
 /** Who acts, and from where. */
@@ -19,7 +20,7 @@ export async function disablePerson(context: DisableContext, userId: string, ope
     if (isNew) await record({ kind: 'person-disabled', userId, ...operator, details: {} });
   });
   await endAccess(context, userId, operator);
-  await context.revoke({ kind: 'credential', userId });
+  await publishAllRevoked(context.revoke, userId);
 }
 
 /** A session or a grant that was being made while the person was disabled ends here, because it would work from now on. */

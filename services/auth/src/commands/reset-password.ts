@@ -1,5 +1,6 @@
 import { comparableAddress } from '@wts/access';
 import type { PeopleContext } from '../context.ts';
+import { publishAllRevoked } from '../credentials/publish-revoked.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import { resetPassword, type ResetKind } from '../store/reset-password.ts';
 import { countedInBrowser, signInPlacesOf, type Guest } from './sign-in-by-password.ts';
@@ -38,7 +39,7 @@ export async function resetPasswordByLink(
     return true;
   });
   if (!isReset) return 'ended';
-  await revoke({ kind: 'credential', userId });
+  await publishAllRevoked(revoke, userId);
   const [browser, network] = signInPlacesOf(guest);
   await attempts.addSignInPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);

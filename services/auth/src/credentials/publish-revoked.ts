@@ -18,6 +18,11 @@ export async function publishRevoked(
   return revoked.length > 0;
 }
 
+/** Publishes that no credential of a person may be used from a cache any more. */
+export async function publishAllRevoked(revoke: RevocationSender, userId: string): Promise<void> {
+  await revoke({ kind: 'credential', userId });
+}
+
 /**
  * Publishes that all grants of a person were revoked: by one message, because each one makes every replica search its caches and
  * sockets.
