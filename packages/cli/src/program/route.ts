@@ -31,7 +31,7 @@ export function route(argv: readonly string[], root: CommandSpec): Route {
       rest.push(token);
       if (takesValue(token, at.options ?? []) && tokens.length > 0) rest.push(tokens.shift() as string);
     } else {
-      const next = nextOf(token, path, rest);
+      const next = nextOf(token, path);
       if (next === null) rest.push(token);
       else path.push(...next.specs);
       if (next?.keepsWord === true) rest.push(token);
@@ -45,7 +45,7 @@ const SAME_WORDS: readonly (readonly string[])[] = [
   ['add', 'create', 'new'],
   ['delete', 'remove', 'rm'],
   ['done', 'close', 'complete'],
-  ['edit', 'update'],
+  ['edit', 'change', 'update'],
   ['list', 'ls'],
   ['show', 'get', 'view'],
 ];
@@ -54,7 +54,6 @@ const SAME_WORDS: readonly (readonly string[])[] = [
 function nextOf(
   word: string,
   path: readonly CommandSpec[],
-  rest: readonly string[],
 ): { readonly specs: readonly CommandSpec[]; readonly keepsWord: boolean } | null {
   const { commands, implied } = path.at(-1) as CommandSpec;
   if (commands === undefined) return null;
@@ -71,7 +70,7 @@ function nextOf(
   const where = path.map(({ name }) => name).join(' ');
   const full = command === undefined ? '' : ` To show one of this name: ${where} ${command.name} ${word}`;
   const hint = near === null ? `${where} --help lists the commands.` : `Did you mean ${where} ${near}?${full}`;
-  throw usageFault(`There is no command ${JSON.stringify(word)} of ${where}.`, rest.length > 9 ? undefined : hint);
+  throw usageFault(`There is no command ${JSON.stringify(word)} of ${where}.`, hint);
 }
 
 /**

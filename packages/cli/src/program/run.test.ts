@@ -74,6 +74,7 @@ describe('the commands', () => {
       ['webhook new', 'Create a webhook endpoint'],
       ['project ls', 'List projects'],
       ['task rm', 'Delete tasks for good'],
+      ['task change', 'Change tasks'],
     ] as const)
       assert.ok((await runWts([...words.split(' '), '--help'])).out.startsWith(summary), words);
   });
