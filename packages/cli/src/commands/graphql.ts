@@ -6,10 +6,10 @@ export async function graphql({ words, options, io, output, session, signal }: C
   const [given] = words;
   const file = options.text('file');
   if (given !== undefined && file !== undefined) throw usageFault('Give the document once: as a word, or by --file.');
-  if (given === undefined && file === undefined && io.isTty.stdin)
-    throw usageFault('No document was given.', "Such as: wts graphql '{ viewer { name } }'");
   const source = file === undefined ? (given ?? '-') : file === '-' ? '-' : `@${file}`;
-  const document = await readText(source, io);
+  const isTyped = given === undefined && file === undefined && io.isTty.stdin;
+  const document = isTyped ? '' : await readText(source, io);
+  if (document.trim() === '') throw usageFault('No document was given.', "Such as: wts graphql '{ viewer { name } }'");
   const variables = Object.fromEntries(options.list('var').map((one) => readField(one, '--var')));
   const { api } = await session();
   for (let endCursor: string | null = null; ;) {

@@ -116,6 +116,7 @@ describe('the commands', () => {
       [['task', 'list', '--json', 'titel'], /The fields: id, number, title/],
       [['whoami', 'me'], /too many arguments/i],
       [['task', 'show'], /missing required argument/i],
+      [['graphql'], /No document was given\./],
       [['help', 'tsak'], /Did you mean wts task\?/],
     ];
     for (const [argv, near] of wrong) {
