@@ -5,7 +5,7 @@ import type { Client } from '../domain/client.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { grantStore, type RevokedGrant } from './grants.ts';
 import type { Page } from './operator-page.ts';
-import { timeSql } from './person-states.ts';
+import { timeSql } from './time-sql.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 /** In one round; the next one deletes more. */

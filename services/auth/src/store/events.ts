@@ -60,6 +60,10 @@ export function eventStore(knex: Knex): EventStore {
     },
     // Index events (at).
     deleteOlder: (days) =>
-      deleteSome(knex, { table: 'events', where: 'at < now() - make_interval(days => :days) order by at' }, { days }),
+      deleteSome(
+        knex,
+        { table: 'events', where: 'at < now() - make_interval(days => :days)', oldestBy: 'at' },
+        { days },
+      ),
   };
 }

@@ -55,8 +55,8 @@ export function pendingRequestStore(knex: Knex): PendingRequestStore {
       const values = { content: JSON.stringify(content), clientId, network: widerNetwork(network), seconds };
       await rows(knex, sql, { idHash, kind, browserHash, ...values });
       // Index pending_requests (expires_at).
-      const where = 'expires_at <= now() order by expires_at';
-      await deleteSome(knex, { table: 'pending_requests', key: 'id_hash', where, most: DELETED_AT_ONCE });
+      const ended = { where: 'expires_at <= now()', oldestBy: 'expires_at', most: DELETED_AT_ONCE };
+      await deleteSome(knex, { table: 'pending_requests', key: 'id_hash', ...ended });
       await deleteExcessRows(knex, WAITING, idHash);
     },
     find: async <T>({ idHash, kind, browserHash }: PendingKey) => {

@@ -2,6 +2,7 @@ import type { OperatorPersonDetail } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
+import { timeSql } from './time-sql.ts';
 
 interface PersonState {
   readonly disabledAt: string | null;
@@ -29,11 +30,6 @@ export interface PersonStates {
   /** Everything by which a person signs in. */
   detail(userId: string): Promise<SignsIn>;
   counts(): Promise<PersonCounts>;
-}
-
-/** A time of the database as answers have it, or to the microsecond. */
-export function timeSql(value: string, fraction: 'MS' | 'US' = 'MS'): string {
-  return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`;
 }
 
 /** Uses of sessions, keys and grants. */

@@ -1,6 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import { timeSql } from './person-states.ts';
+import { timeSql } from './time-sql.ts';
 
 /** A place in the list of revoked credentials, which is ordered by time and id. */
 export interface RevocationPlace {

@@ -166,8 +166,8 @@ export function secondFactorStore(
       const sql = `insert into auth.used_challenges (hash, expires_at) select :hash, to_timestamp(:expiresAtSeconds)
         where to_timestamp(:expiresAtSeconds) > now() on conflict (hash) do nothing returning hash`;
       const isFirst = (await rows(knex, sql, { hash, expiresAtSeconds })).length > 0;
-      const where = 'expires_at <= now() order by expires_at';
-      await deleteSome(knex, { table: 'used_challenges', key: 'hash', where, most: DELETED_AT_ONCE });
+      const ended = { where: 'expires_at <= now()', oldestBy: 'expires_at', most: DELETED_AT_ONCE };
+      await deleteSome(knex, { table: 'used_challenges', key: 'hash', ...ended });
       return isFirst;
     },
   };

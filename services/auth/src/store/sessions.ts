@@ -140,8 +140,8 @@ export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore
         order by last_used_at desc, created_at desc offset ${AUTH_LIMITS.sessionsPerPersonMax})`;
       await rows(knex, excess, { userId });
       // Index sessions (last_used_at). A session that is too old and in use ends by `find`, and is deleted when it is idle.
-      const where = `last_used_at < now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000}) order by last_used_at`;
-      await deleteSome(knex, { table: 'sessions', where, most: DELETED_AT_ONCE });
+      const where = `last_used_at < now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})`;
+      await deleteSome(knex, { table: 'sessions', where, oldestBy: 'last_used_at', most: DELETED_AT_ONCE });
       return true;
     },
     confirm: async (id) => {

@@ -49,8 +49,8 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
         waits.push(...refusal);
       }
       if (waits.length > 0) await takeBack(knex, passed);
-      const where = 'ends_at <= now() order by ends_at';
-      await deleteSome(knex, { table: 'sign_in_failures', key: 'counted_hash', where, most: DELETED_AT_ONCE });
+      const ended = { where: 'ends_at <= now()', oldestBy: 'ends_at', most: DELETED_AT_ONCE };
+      await deleteSome(knex, { table: 'sign_in_failures', key: 'counted_hash', ...ended });
       return waits.length === 0 ? null : Math.max(...waits);
     },
     takeBack: (counted) => takeBack(knex, counted),

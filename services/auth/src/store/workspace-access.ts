@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { EVENT_COLUMNS } from './events.ts';
-import { timeSql } from './person-states.ts';
+import { timeSql } from './time-sql.ts';
 import { lacksFactorSql } from './second-factors.ts';
 
 /** A page of a list that ascends by an id. */
