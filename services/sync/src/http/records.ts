@@ -5,9 +5,9 @@ import { RECORD_READS } from '../queries/records.ts';
 
 /** POST /internal/records/*: what the auth service reads of people, memberships and workspaces. */
 export function mountRecords(router: Router, reads: Reads): void {
-  for (const { contract, turnOf, read } of RECORD_READS)
+  for (const { contract, turnOf, readOf } of RECORD_READS)
     mount(router, contract, async ({ body, signal }) => ({
       ok: true,
-      ...(await reads.run(turnOf(body), signal, (database) => read(database, body))),
+      ...(await reads.run(turnOf(body), signal, readOf(body))),
     }));
 }

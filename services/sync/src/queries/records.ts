@@ -17,15 +17,16 @@ interface RecordRead<C> {
   readonly contract: C;
   /** The person or the workspace that it is about, as one of whom it takes its turn among the pages. */
   readonly turnOf: (body: BodyOf<C>) => string;
-  readonly read: (database: Queryable, body: BodyOf<C>) => Promise<Omit<ReplyOf<C>, 'ok'>>;
+  /** Refuses a wrong body at once, so that it takes no turn and no connection. */
+  readonly readOf: (body: BodyOf<C>) => (database: Queryable) => Promise<Omit<ReplyOf<C>, 'ok'>>;
 }
 
 function mountable<C extends Contract>(
   contract: C,
   turnOf: RecordRead<C>['turnOf'],
-  read: RecordRead<C>['read'],
+  readOf: RecordRead<C>['readOf'],
 ): RecordRead<Contract> {
-  return { contract, turnOf, read } as unknown as RecordRead<Contract>;
+  return { contract, turnOf, readOf } as unknown as RecordRead<Contract>;
 }
 
 /** The turns of an operator are those of one person. */
@@ -40,38 +41,44 @@ export const RECORD_READS: readonly RecordRead<Contract>[] = [
   mountable(
     syncApi.internalListMemberships,
     ({ userId }) => userId,
-    async (database, { userId }) => ({ memberships: await membershipDetailsOf(database, userId) }),
+    ({ userId }) =>
+      async (database) => ({ memberships: await membershipDetailsOf(database, userId) }),
   ),
   mountable(
     syncApi.internalListMembers,
     ({ workspaceId }) => workspaceId,
-    async (database, { workspaceId, ...page }) => ({ members: await membersOf(database, workspaceId, page) }),
+    ({ workspaceId, ...page }) =>
+      async (database) => ({ members: await membersOf(database, workspaceId, page) }),
   ),
   mountable(
     syncApi.internalListMembershipChanges,
     ({ workspaceId }) => workspaceId,
-    async (database, { workspaceId, ...page }) => ({ changes: await membershipChangesOf(database, workspaceId, page) }),
+    ({ workspaceId, ...page }) =>
+      async (database) => ({ changes: await membershipChangesOf(database, workspaceId, page) }),
   ),
-  mountable(syncApi.internalFindPeople, operator, async (database, page) => ({
+  mountable(syncApi.internalFindPeople, operator, (page) => async (database) => ({
     people: await findPeople(database, page),
   })),
-  mountable(syncApi.internalFindWorkspaces, operator, async (database, page) => ({
+  mountable(syncApi.internalFindWorkspaces, operator, (page) => async (database) => ({
     workspaces: await findWorkspaces(database, page),
   })),
-  mountable(syncApi.internalCountRecords, operator, async (database) => ({ counts: await countRecords(database) })),
-  mountable(syncApi.internalListRecordsOfPerson, operator, async (database, { userId, model: name, ...page }) => {
+  mountable(syncApi.internalCountRecords, operator, () => async (database) => ({
+    counts: await countRecords(database),
+  })),
+  mountable(syncApi.internalListRecordsOfPerson, operator, ({ userId, model: name, ...page }) => {
     const model = findModel(name);
     if (model === undefined) throw new Fault('validation_failed', { message: `body/model: ${unknownModel(name)}` });
-    return { records: await recordsOfPerson(database, userId, { model, ...page }) };
+    return async (database) => ({ records: await recordsOfPerson(database, userId, { model, ...page }) });
   }),
 ];
 
-export async function readPerson(
-  database: Queryable,
-  { userId, workspaceId, only }: BodyOf<typeof syncApi.internalReadPerson>,
-): Promise<Omit<ReplyOf<typeof syncApi.internalReadPerson>, 'ok'>> {
-  return {
+export function readPerson({
+  userId,
+  workspaceId,
+  only,
+}: BodyOf<typeof syncApi.internalReadPerson>): ReturnType<RecordRead<typeof syncApi.internalReadPerson>['readOf']> {
+  return async (database) => ({
     person: only === 'workspaces' ? null : await findPerson(database, userId),
     workspaces: only === 'person' ? [] : await workspacesOf(database, userId, workspaceId),
-  };
+  });
 }
