@@ -12,7 +12,6 @@ import {
   WorkspaceMember,
   type Model,
   type RecordOf,
-  type Values,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { Change, RowChange } from '../decision/change.ts';
@@ -67,7 +66,11 @@ export function changeRow(decision: Decision, change: RowChange): void {
 }
 
 /** Changes values that follow from another change, such as a rank. */
-export function changeValues(decision: Decision, before: Row, values: Values): void {
+export function changeValues<Contents extends RecordOf<Model>>(
+  decision: Decision,
+  before: Row<Contents>,
+  values: Partial<NoInfer<Contents>>,
+): void {
   const { model, id, record } = before;
   const changed = differences(model, record, values);
   if (changed.length === 0) return;
