@@ -43,13 +43,14 @@ export function connectionOf(model: Model, given: ConnectionArguments, wants: Wa
   const { first, last, after, before, filter, orderBy, search, includeArchived } = given;
   if (typeof first === 'number' && typeof last === 'number') throw invalid('Give either first or last, not both');
   const isBackward = typeof last === 'number';
+  const limit = pageSizeOf(first ?? last, isBackward ? 'last' : 'first');
   const keys = orderOf(model, orderBy ?? null).map((key) =>
     key.nullable && hasValue(filter ?? {}, key.field) ? { ...key, nullable: false } : key,
   );
   return {
     model,
     keys,
-    limit: pageSizeOf(first ?? last, isBackward ? 'last' : 'first'),
+    limit,
     isBackward,
     after: typeof after === 'string' ? cursorValuesOf(model, keys, after) : null,
     before: typeof before === 'string' ? cursorValuesOf(model, keys, before) : null,
