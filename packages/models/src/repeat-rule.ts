@@ -1,9 +1,9 @@
 import { isDay } from './words/days.ts';
 
 /**
- * Reads an RFC 5545 recurrence rule (section 3.3.10) of days or slower, by which a task can repeat. Libraries that compute the days
- * also accept invalid rules (a 40th of a month, unknown parts, COUNT with UNTIL), so the stored text is checked against the grammar
- * here; a test shows that such a library reads every accepted rule.
+ * Reads an RFC 5545 recurrence rule (section 3.3.10) of days or slower, by which a task can repeat. What computes the days, here
+ * (`repeat/match-days.ts`) and in the libraries of clients, does not refuse invalid rules (a 40th of a month, unknown parts, COUNT with
+ * UNTIL), so the text is checked against the grammar before it is stored; a test shows that a library reads every accepted rule.
  *
  * The time is linear in the length of the text. A rule may have no day at all (30 February), so code that computes days must bound
  * its search.

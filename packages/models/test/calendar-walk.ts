@@ -1,7 +1,7 @@
 type Day = string;
 
 /**
- * The days of a rule by looking at each day of the calendar: slow and plain, so that tests can compare the library with it. Without
+ * The days of a rule by looking at each day of the calendar: slow and plain, so that tests can compare the search with it. Without
  * BYWEEKNO. Weeks begin on Monday.
  */
 export function walkDays(rule: string, anchor: Day, after: Day, until: Day): Day[] {

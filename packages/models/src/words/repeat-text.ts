@@ -17,8 +17,7 @@ const MONTHS = 'January February March April May June July August September Octo
 
 /**
  * How a task repeats, in words: `every Monday and Thursday, after completion`; null when it does not repeat. Times of the rule are
- * left out, because a task repeats on days. The library that computes the days has such a text too, but in it every day that is
- * counted from the end is "last".
+ * left out, because a task repeats on days.
  */
 export function repeatText({ repeatRule, repeatFrom, repeatAnchor }: Repeating): string | null {
   if (repeatRule === null) return null;
