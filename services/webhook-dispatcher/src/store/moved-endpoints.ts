@@ -1,5 +1,5 @@
 import type { MovedDelivery, MovedEndpoint } from '@wts/contracts';
-import { HEAD } from '@wts/log';
+import { HEAD, isoTimeSql } from '@wts/log';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Pool, PoolClient } from 'pg';
 import { DELETE_OF_GONE } from './deleted-endpoints.ts';
@@ -70,7 +70,7 @@ async function readStopState(pool: Pool, workspaceId: string, through: string): 
 }
 
 const timeSql = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "${column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}"`;
+  `${isoTimeSql(column, 'US')} as "${column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}"`;
 
 export type StoredEndpoint = Omit<MovedEndpoint, 'secrets'> & {
   readonly secrets: readonly (Readonly<Record<'id' | 'keyId' | 'sealed' | 'createdAt', string>> & {
@@ -125,7 +125,7 @@ async function readPending(
         sum(octet_length(body)) over (order by rank, id) - octet_length(body) as "bytesBefore"
       from (select d.id, endpoint_id as "endpointId", event_id as "eventId", ${timeSql('event_at')}, event_type as "eventType", e.body,
           sequence::float8 as sequence, attempt_count as "attemptCount", scheduled_attempts as "scheduledAttempts",
-          ${timeSql('scheduled_at')}, ${timeSql('manual_at')}, to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
+          ${timeSql('scheduled_at')}, ${timeSql('manual_at')}, ${isoTimeSql('d.created_at', 'US')} as "createdAt",
           ${timeSql('last_attempt_at')}, last_status_code as "lastStatusCode", last_response_snippet as "lastResponseSnippet",
           last_error as "lastError", ${column} as rank, (${column})::text as place
         from (select * from webhooks.deliveries where endpoint_id = $1 and status = 'pending' and ${which}
