@@ -30,9 +30,9 @@ export async function changePassword(context: ChangeContext, session: Session, c
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
   if (fault !== null) return { wrong: fault };
-  const isRight = await checkOwnPassword(context, account, change.current, change);
-  if (typeof isRight === 'number') return { wrong: TOO_MANY };
-  if (!isRight) return { wrong: 'The current password is wrong.' };
+  const { outcome } = await checkOwnPassword(context, account, change.current, change);
+  if (outcome === 'throttled') return { wrong: TOO_MANY };
+  if (outcome === 'wrong') return { wrong: 'The current password is wrong.' };
   const to = await passwords.hash(change.password, { ...change, knownAs: account.id });
   const { userId, id: subjectId } = session;
   const { visitor } = change;

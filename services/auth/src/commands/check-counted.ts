@@ -3,22 +3,25 @@ import type { Counted } from '../store/sign-in-attempts.ts';
 
 export const TOO_MANY = 'Too many attempts failed. Try again in a few minutes.';
 
-/**
- * Checks a password, whose failures are counted: neither is a right one a failure, nor one that was not checked. After too many it returns the
- * seconds until the next attempt.
- */
+export type NotProved =
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
+
+export type ProofOutcome = NotProved | { readonly outcome: 'right' };
+
+/** Checks a password, whose failures are counted: neither is a right one a failure, nor one that was not checked. */
 export async function checkCounted(
   { attempts }: Pick<PeopleContext, 'attempts'>,
   counted: readonly Counted[],
   verify: () => Promise<boolean>,
-): Promise<boolean | number> {
+): Promise<ProofOutcome> {
   const retryAfterSeconds = await attempts.begin(counted);
-  if (retryAfterSeconds !== null) return retryAfterSeconds;
+  if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
   let isRight: boolean | null = null;
   try {
     isRight = await verify();
   } finally {
     if (isRight !== false) await attempts.takeBack(counted);
   }
-  return isRight;
+  return { outcome: isRight ? 'right' : 'wrong' };
 }

@@ -8,7 +8,8 @@ import { AUTH_LIMITS } from '../limits.ts';
 import { ACCOUNT_ISSUER } from '../store/accounts.ts';
 import type { Passkey } from '../store/second-factors.ts';
 import type { Counted } from '../store/sign-in-attempts.ts';
-import { type Guest, type NotSignedIn, signInPlacesOf } from './sign-in-by-password.ts';
+import type { ProofOutcome } from './check-counted.ts';
+import { type Guest, signInPlacesOf } from './sign-in-by-password.ts';
 
 export type FactorContext = Pick<
   PeopleContext,
@@ -26,8 +27,6 @@ export type Proof =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'recovery code'; readonly code: string }
   | { readonly kind: 'passkey'; readonly answer: string; readonly use: ChallengeUse };
-
-export type ProofOutcome = NotSignedIn | { readonly outcome: 'right' };
 
 /** Keeps authentication.factors.once and authentication.factors.throttled. */
 export async function checkSecondFactor(

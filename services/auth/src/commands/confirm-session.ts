@@ -4,7 +4,7 @@ import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import type { Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
-import { checkCounted, TOO_MANY } from './check-counted.ts';
+import { checkCounted, TOO_MANY, type ProofOutcome } from './check-counted.ts';
 import { usePasskey, type FactorContext } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
@@ -30,9 +30,9 @@ export async function confirmSession(
   const account = await context.accounts.find(session.accountId);
   if (account === null) return 'This account is closed.';
   if (passkeyAnswer === undefined) {
-    const isRight = await checkOwnPassword(context, account, password, guest);
-    if (typeof isRight === 'number') return TOO_MANY;
-    if (!isRight) return 'The password is wrong.';
+    const { outcome } = await checkOwnPassword(context, account, password, guest);
+    if (outcome === 'throttled') return TOO_MANY;
+    if (outcome === 'wrong') return 'The password is wrong.';
   } else {
     const use = confirmUse(session.id, guest.browserId);
     const passkey = await usePasskey(context, { answer: passkeyAnswer, use }, guest);
@@ -48,7 +48,7 @@ export async function checkOwnPassword(
   account: Account,
   password: string,
   { network, signal }: Pick<Guest, 'network' | 'signal'>,
-): Promise<boolean | number> {
+): Promise<ProofOutcome> {
   const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
   const sender = { network, signal, knownAs: account.id };
   return checkCounted(context, counted, () => context.passwords.verify(password, account.passwordHash, sender));

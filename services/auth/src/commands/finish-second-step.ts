@@ -2,13 +2,8 @@ import type { PeopleContext } from '../context.ts';
 import type { Session } from '../store/sessions.ts';
 import { endSecondStep, findSecondStep, type NextStep } from './begin-second-step.ts';
 import { beginSession } from './begin-session.ts';
-import {
-  checkSecondFactor,
-  provenSignInPlacesOf,
-  type FactorContext,
-  type Proof,
-  type ProofOutcome,
-} from './check-second-factor.ts';
+import type { NotProved } from './check-counted.ts';
+import { checkSecondFactor, provenSignInPlacesOf, type FactorContext, type Proof } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
 type FinishContext = FactorContext & Pick<PeopleContext, 'accounts' | 'pending' | 'personOf'>;
@@ -21,7 +16,7 @@ interface Attempt {
 }
 
 type Finished =
-  | Exclude<ProofOutcome, { readonly outcome: 'right' }>
+  | NotProved
   | { readonly outcome: 'ended' }
   | { readonly outcome: 'right'; readonly secret: string; readonly next: NextStep };
 

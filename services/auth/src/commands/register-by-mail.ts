@@ -84,9 +84,10 @@ export async function confirmRegistration(
   const { code, ...waiting } = contentOf(secretKeys, link) as WaitingRegistration;
   if (!(await isOfBrowser(context, linkHash, guest.browserId))) {
     const counted = [{ hash: sha256('confirm', link.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
-    const isRight = await checkCounted(context, counted, () => passwords.verify(password, waiting.passwordHash, guest));
-    if (typeof isRight === 'number') return { wrong: TOO_MANY };
-    if (!isRight) return { wrong: 'This is not the password that you chose.' };
+    const verify = (): Promise<boolean> => passwords.verify(password, waiting.passwordHash, guest);
+    const { outcome } = await checkCounted(context, counted, verify);
+    if (outcome === 'throttled') return { wrong: TOO_MANY };
+    if (outcome === 'wrong') return { wrong: 'This is not the password that you chose.' };
   }
   const account = { ...waiting, id: randomUUID(), emailVerified: true };
   const created = await createProved(context, { account, linkHash, kind: 'registration', guest });

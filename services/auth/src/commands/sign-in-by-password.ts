@@ -8,7 +8,7 @@ import type { Session } from '../store/sessions.ts';
 import type { Counted } from '../store/sign-in-attempts.ts';
 import { beginSession } from './begin-session.ts';
 import { beginSecondStep, type NextStep } from './begin-second-step.ts';
-import { checkCounted } from './check-counted.ts';
+import { checkCounted, type NotProved } from './check-counted.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 type CheckContext = Pick<PeopleContext, 'accounts' | 'identities' | 'attempts' | 'passwords' | 'record'>;
@@ -27,10 +27,6 @@ interface SignInAttempt extends Guest {
   readonly email: string;
   readonly password: string;
 }
-
-export type NotSignedIn =
-  | { readonly outcome: 'wrong' }
-  | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
 
 interface SignIn extends SignInAttempt {
   readonly session: Session | null;
@@ -57,7 +53,7 @@ interface RightPassword {
 export async function signInByPassword(
   context: SignInContext,
   { session, next, ...attempt }: SignIn,
-): Promise<NotSignedIn | SignedIn> {
+): Promise<NotProved | SignedIn> {
   const checked = await checkPassword(context, attempt);
   context.metrics.signIn('password', checked.outcome);
   if (checked.outcome !== 'right') return checked;
@@ -81,10 +77,7 @@ export async function signInByPassword(
  * address takes the same work and gets the same answers as a known one.
  * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
  */
-export async function checkPassword(
-  context: CheckContext,
-  attempt: SignInAttempt,
-): Promise<NotSignedIn | RightPassword> {
+export async function checkPassword(context: CheckContext, attempt: SignInAttempt): Promise<NotProved | RightPassword> {
   const { accounts, attempts, passwords } = context;
   const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
@@ -95,11 +88,11 @@ export async function checkPassword(
     ? [countedInBrowser(email, browser)]
     : countedFor(email, attempt.network, isKnown(network));
   const sender = account === null || !isKnown(browser) ? attempt : { ...attempt, knownAs: account.id };
-  const isRight = await checkCounted(context, counted, () =>
+  const checked = await checkCounted(context, counted, () =>
     passwords.verify(attempt.password, account?.passwordHash ?? null, sender),
   );
-  if (typeof isRight === 'number') return { outcome: 'throttled', retryAfterSeconds: isRight };
-  if (!isRight || account === null) {
+  if (checked.outcome === 'throttled') return checked;
+  if (checked.outcome === 'wrong' || account === null) {
     await recordFailure(context, account, attempt.visitor);
     return { outcome: 'wrong' };
   }
