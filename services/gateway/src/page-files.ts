@@ -32,7 +32,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** A page or a file of one, whose name says its type. */
 export function pageFile(name: string, content: string | Buffer, ...moreDirectives: readonly string[]): StaticFile {
-  return { type: TYPES[extname(name)] ?? '', bytes: Buffer.from(content), lines: pageHeaders(...moreDirectives) };
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new Error(`${name} has an ending without a type: a browser would not take it`);
+  return { type, bytes: Buffer.from(content), lines: pageHeaders(...moreDirectives) };
 }
 
 export function readPageFile(url: URL, ...moreDirectives: readonly string[]): StaticFile {
