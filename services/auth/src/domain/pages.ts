@@ -1,4 +1,4 @@
-/** The pages of a list of any length, so that it takes a bounded memory: each begins after the last item of the one before. */
+/** The pages of a list of any length, one at a time: each begins after the last item of the one before. */
 export async function* pagesOf<T>(
   size: number,
   read: (last: T | undefined) => Promise<readonly T[]>,
