@@ -47,8 +47,6 @@ export interface CostPlan extends SetPlan {
   readonly unsized: ReadonlyMap<FieldNode, SetPlan>;
 }
 
-const NOTHING: Cost = { nodes: 0, objects: 0 };
-
 /** Plans the cost of an operation of a validated document. Keeps graphql.limit.cost. */
 export function planCost(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments): CostPlan {
   const defaults = new Map<string, ValueNode>();
@@ -112,19 +110,18 @@ class CostPlanner {
     if (field === undefined || !isCompositeType(type)) throw new Error(`${parent.name} has no field ${name}`);
     const below = this.set(type, node.selectionSet);
     if (PARTS.test(parent.name)) return { kind: 'part', name, count: 1, below };
-    const size = Object.keys(SIZES).find((one) => field.args.some((argument) => argument.name === one));
-    if (size !== undefined) return { kind: 'list', name, count: this.#count(node, size), below };
+    const size = Object.entries(SIZES).find(([one]) => field.args.some((argument) => argument.name === one));
+    if (size !== undefined) return { kind: 'list', name, count: this.#count(node, ...size), below };
     if (!isList(field)) return { kind: 'single', name, count: 1, below };
     // Charged as one record before it is read, and then as what it is.
     this.unsized.set(node, below);
     return { kind: 'list', name, count: 1, below };
   }
 
-  #count(node: FieldNode, size: string): Count {
-    const given = (size === 'first' ? ['first', 'last'] : [size]).map((name) => this.#given(node, name));
-    const count = (variables: Variables): number =>
-      SIZES[size]?.(given.map((one) => valueOf(one, variables)).find((value) => (value ?? null) !== null)) ?? 1;
-    return given.some((one) => typeof one === 'function') ? count : count({});
+  #count(node: FieldNode, size: string, countOf: (value: unknown) => number): Count {
+    const [given, other] = [this.#given(node, size), size === 'first' ? this.#given(node, 'last') : null];
+    if (typeof given !== 'function' && typeof other !== 'function') return countOf(given ?? other);
+    return (variables) => countOf(valueOf(given, variables) ?? valueOf(other, variables));
   }
 
   /** The value of an argument; null without one. */
@@ -198,16 +195,17 @@ function add(plan: SetPlan, variables: Variables, known: Map<SetPlan, Cost>): Co
   if (plan.constant !== null) return plan.constant;
   const computed = known.get(plan);
   if (computed !== undefined) return computed;
-  const cost = sumOf([
-    ...plan.fields.map((field) => costOfField(field, variables, known)),
-    ...plan.fragments.map((fragment) => add(fragment, variables, known)),
-  ]);
-  known.set(plan, cost);
-  return cost;
+  const sum = { nodes: 0, objects: 0 };
+  for (const field of plan.fields) addTo(sum, costOfField(field, variables, known));
+  for (const fragment of plan.fragments) addTo(sum, add(fragment, variables, known));
+  known.set(plan, sum);
+  return sum;
 }
 
-function sumOf(costs: readonly Cost[]): Cost {
-  return costs.reduce((sum, one) => ({ nodes: sum.nodes + one.nodes, objects: sum.objects + one.objects }), NOTHING);
+/** In place, because every request adds up a hundred costs. */
+function addTo(sum: { -readonly [Part in keyof Cost]: Cost[Part] }, { nodes, objects }: Cost): void {
+  sum.nodes += nodes;
+  sum.objects += objects;
 }
 
 function costOfField(
@@ -260,12 +258,11 @@ export class Charge {
 
   /** Charges a list that was read and had been charged as one record. Throws when it is too much to read what is selected of it. */
   read(nodes: readonly FieldNode[], length: number): void {
-    const below = sumOf(
-      nodes.flatMap((node) => {
-        const plan = this.#plan.unsized.get(node);
-        return plan === undefined ? [] : [costOf(plan, this.#variables)];
-      }),
-    );
+    const below = { nodes: 0, objects: 0 };
+    for (const node of nodes) {
+      const plan = this.#plan.unsized.get(node);
+      if (plan !== undefined) addTo(below, costOf(plan, this.#variables));
+    }
     const more = length - 1;
     this.#cost = {
       nodes: this.#cost.nodes + more * (1 + below.nodes),
