@@ -8,7 +8,10 @@ export interface Measured {
   readonly p99Ms: number;
 }
 
-/** `clients` callers, each of which calls again as soon as it has the reply. The call returns its number of operations. */
+/**
+ * `clients` callers, each of which calls at least once, and again as soon as it has the reply until the time is over. The call returns
+ * its number of operations.
+ */
 export async function closedLoop(
   clients: number,
   seconds: number,
@@ -19,13 +22,13 @@ export async function closedLoop(
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1000;
   const client = async (index: number): Promise<void> => {
-    while (performance.now() < endMs) {
+    do {
       const sentMs = performance.now();
       // In one expression, the sum would be read before the wait, and the counts of other clients lost.
       const count = await call(index);
       operations += count;
       latenciesMs.push(performance.now() - sentMs);
-    }
+    } while (performance.now() < endMs);
   };
   await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
   return { perSecond: operations / ((performance.now() - startedMs) / 1000), ...percentiles(latenciesMs) };
