@@ -1,4 +1,4 @@
-import { isHttpUrl, isUuid, UUID_PATTERN, type JsonSchema } from '@wts/contracts';
+import { isHttpUrl, isStorableText, isUuid, UUID_PATTERN, type JsonSchema } from '@wts/contracts';
 import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
 import { isDay } from './words/days.ts';
 
@@ -116,7 +116,7 @@ export function text<Nullable extends boolean = false>(
   };
   return field({ sqlType: 'text', schema }, options, (value) => {
     if (typeof value !== 'string') return refuse('must be a string');
-    if (value.includes('\0') || !value.isWellFormed()) return refuse('must be valid Unicode text without NUL');
+    if (!isStorableText(value)) return refuse('must be valid Unicode text without NUL');
     const length = lengthInCodePoints(value, bounds.max);
     const fits = length >= min && length <= bounds.max;
     if (bounds.pattern) return fits && bounds.pattern.test(value) ? accept(value) : refuse(bounds.words);

@@ -1,4 +1,4 @@
-import { isUuid, LIMITS, type Fault } from '@wts/contracts';
+import { isStorableText, isUuid, LIMITS, type Fault } from '@wts/contracts';
 import { inversesOf, layoutOf, relationsOf, snakeCase, type Model } from '@wts/models';
 import { invalid } from '../domain/errors.ts';
 import { fieldsByName, type ServedField } from '../domain/fields.ts';
@@ -186,8 +186,7 @@ function check(name: string, type: string, value: unknown): void {
   if (type === 'uuid' && !isUuid(value)) throw invalid(`${name} is compared with ids, which are UUIDs`);
   if (type !== 'text') return;
   const text = String(value);
-  if (text.includes('\0') || !text.isWellFormed())
-    throw invalid(`${name} is compared with valid Unicode text without NUL`);
+  if (!isStorableText(text)) throw invalid(`${name} is compared with valid Unicode text without NUL`);
   if (text.length > LIMITS.graphFilterTextMax)
     throw invalid(`${name} is compared with at most ${LIMITS.graphFilterTextMax} characters`);
 }
