@@ -73,17 +73,21 @@ function numbersOf(parts: RuleParts['parts'], name: string): ReadonlySet<number>
 function periodsOf({ parts, anchor, weekStart }: RuleParts): (day: CalendarDay) => number {
   const frequency = parts.get('FREQ');
   if (frequency === 'DAILY') return (day) => day.number - anchor.number;
-  if (frequency === 'WEEKLY') return (day) => (firstOfWeek(day, weekStart) - firstOfWeek(anchor, weekStart)) / 7;
+  if (frequency === 'WEEKLY') {
+    const first = firstOfWeek(anchor.number, weekStart);
+    return (day) => (firstOfWeek(day.number, weekStart) - first) / 7;
+  }
   if (frequency === 'MONTHLY') return (day) => (day.year - anchor.year) * 12 + day.month - anchor.month;
   if (parts.has('BYWEEKNO')) return (day) => weekYearOf(day, weekStart) - anchor.year;
   return (day) => day.year - anchor.year;
 }
 
 /** Whether a day has what the rule names, and of its anchor what it leaves open. */
-function conditionsOf({ parts, anchor, weekStart }: RuleParts): (day: CalendarDay) => boolean {
+function conditionsOf(given: RuleParts): (day: CalendarDay) => boolean {
+  const { parts, weekStart } = given;
   const [months, monthDays, yearDays] = ['BYMONTH', 'BYMONTHDAY', 'BYYEARDAY'].map((name) => numbersOf(parts, name));
   const [weeks, weekdays] = [numbersOf(parts, 'BYWEEKNO'), weekdaysOf(parts)];
-  const isOpen = openOf({ parts, anchor, weekStart });
+  const isOpen = openOf(given);
   return (day) =>
     (!months || months.has(day.month)) &&
     (!monthDays || isAt(monthDays, day.day, day.monthDays)) &&
@@ -128,14 +132,13 @@ function openOf({ parts, anchor }: RuleParts): (day: CalendarDay) => boolean {
     (isAnyMonth || month === anchor.month) && day === (isClamped ? Math.min(anchor.day, monthDays) : anchor.day);
 }
 
-function firstOfWeek({ number, weekday }: CalendarDay, weekStart: number): number {
-  return number - ((weekday - weekStart + 7) % 7);
+function firstOfWeek(number: number, weekStart: number): number {
+  return number - ((weekdayOf(number) - weekStart + 7) % 7);
 }
 
 /** The first day of week 1 of a year, which has 4 January. */
 function firstOfWeeks(year: number, weekStart: number): number {
-  const number = firstOfYear(year) + 3;
-  return number - ((weekdayOf(number) - weekStart + 7) % 7);
+  return firstOfWeek(firstOfYear(year) + 3, weekStart);
 }
 
 /** The year of which the week of a day is one. */
