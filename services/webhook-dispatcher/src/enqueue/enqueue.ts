@@ -3,6 +3,7 @@ import { TRACE_HEADER, WakeSignal } from '@wts/log/stream';
 import type { Nats } from '@wts/service-kit/nats';
 import { every, type BackgroundContext, type Run } from '@wts/service-kit/background';
 import type { Msg, Subscription } from 'nats';
+import { addAbortListener } from 'node:events';
 import { adoptWorkspaces, readBehind, readFollowed, type FollowedWorkspace } from '../store/workspaces.ts';
 import { Steps, type StepsOptions } from './steps.ts';
 
@@ -111,8 +112,7 @@ class Following {
     logger.info({}, 'this replica turns the log into events');
     const stop = new AbortController();
     const steps = new Steps({ ...this.#options, signal: AbortSignal.any([ended, stop.signal]) });
-    const wake = (): void => this.#wake.notify();
-    ended.addEventListener('abort', wake);
+    using _waking = addAbortListener(ended, () => this.#wake.notify());
     try {
       await adoptWorkspaces(pool);
       this.#steps = steps;
@@ -139,7 +139,6 @@ class Following {
       this.#run = null;
       this.#listen();
       stop.abort();
-      ended.removeEventListener('abort', wake);
       await steps.settled();
     }
   }

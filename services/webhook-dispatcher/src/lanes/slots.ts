@@ -103,9 +103,7 @@ class KeyedSlotPools {
   }
 
   take(key: string, ownerId: string): Promise<void> | undefined {
-    let pool = this.#pools.get(key);
-    if (pool === undefined) this.#pools.set(key, (pool = new SlotPool(this.#max)));
-    return pool.take(ownerId);
+    return this.#pools.getOrInsertComputed(key, () => new SlotPool(this.#max)).take(ownerId);
   }
 
   free(key: string, ownerId: string): void {
