@@ -12,7 +12,7 @@ export function sweepMetrics(registry: Registry): (waiting: number) => void {
   return (count) => waiting.set(count);
 }
 
-/** Another replica may work since: then this one shows nothing. */
+/** Another replica may have worked since: then this one shows nothing. */
 const SHOWN_MS = 5 * 60_000;
 
 type LastGauge<Seen> = readonly [name: string, help: string, value: (seen: Seen, agoMs: number) => number];
