@@ -1,5 +1,5 @@
 import { contract, internalOf } from './contract.ts';
-import { objectOf, okBody, timestamp, timestampOrNull, uuid } from './parts.ts';
+import { objectOf, okBody, textOrNull, timestamp, timestampOrNull, uuid } from './parts.ts';
 import { ROLES } from './scopes.ts';
 import { typed } from './type-of.ts';
 
@@ -12,7 +12,7 @@ export const MOVED_INVITATIONS_MAX = 500;
 
 const movedInvitation = objectOf({
   id: uuid,
-  email: { type: ['string', 'null'] },
+  email: textOrNull,
   role: { type: 'string', enum: ROLES },
   /** Base64url. */
   codeHash: { type: 'string', maxLength: 64 },

@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import { objectOf, okBody, textOrNull, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED, type Role } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
@@ -22,8 +22,8 @@ export const memberSchema = {
   ...objectOf({
     userId: { ...uuid, description: 'Unique identifier of the person, the same in every workspace.' },
     name: { type: 'string', description: 'Full name.' },
-    email: { type: ['string', 'null'], description: 'As the identity provider gave it.' },
-    avatarUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
+    email: { ...textOrNull, description: 'As the identity provider gave it.' },
+    avatarUrl: { ...textOrNull, description: 'Absolute URL of a picture.' },
     role: { type: 'string', enum: ROLES, description: ROLES_DESCRIBED },
     joinedAt: { ...timestamp, description: 'When they created or joined the workspace.' },
   }),
@@ -66,7 +66,7 @@ export const invitationSchema = {
   ...objectOf({
     id: { ...uuid, description: 'Use it to delete the invitation.' },
     workspaceId: { ...uuid, description: 'The workspace that it is for.' },
-    email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
+    email: { ...textOrNull, description: 'The only address that may redeem it; null for anyone.' },
     role: { type: 'string', enum: INVITABLE_ROLES, description: 'The role of the person who redeems it.' },
     createdBy: { ...uuid, description: 'The person who invited.' },
     createdAt: { ...timestamp, description: 'When it was created.' },
@@ -263,7 +263,7 @@ export const internalJoinWorkspace = contract({
   tag: 'Internal',
   scope: 'admin',
   internal: { callers: ['auth'] },
-  body: objectOf({ code: { type: 'string', minLength: 1, maxLength: 200 }, address: { type: ['string', 'null'] } }),
+  body: objectOf({ code: { type: 'string', minLength: 1, maxLength: 200 }, address: textOrNull }),
   reply: { status: 200, schema: okBody({ role: { type: 'string', enum: ROLES } }) },
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict', 'workspace_archived'],
 });
@@ -284,7 +284,7 @@ export const internalReadInvitation = contract({
       invitation: objectOf({
         workspaceId: uuid,
         workspaceName: { type: 'string' },
-        email: { type: ['string', 'null'] },
+        email: textOrNull,
         role: { type: 'string', enum: ROLES },
         createdBy: uuid,
       }),

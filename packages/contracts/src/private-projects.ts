@@ -1,7 +1,18 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { memberExample, memberSchema } from './members.ts';
-import { hasMore, objectOf, okBody, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import {
+  count,
+  hasMore,
+  objectOf,
+  okBody,
+  pageQuery,
+  timestamp,
+  timestampOrNull,
+  uuid,
+  workspaceId,
+  workspaceParams,
+} from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /*
@@ -24,9 +35,9 @@ const privateProjectSchema = {
     key: { type: 'string', description: 'Short code.' },
     leadId: { ...uuid, type: ['string', 'null'], description: 'The lead.' },
     creatorId: { ...uuid, description: 'The person who created it.' },
-    memberCount: { type: 'integer', minimum: 0, description: 'How many members of the workspace see it.' },
+    memberCount: { ...count, description: 'How many members of the workspace see it.' },
     createdAt: { ...timestamp, description: 'When it was created.' },
-    archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was archived; null while it is not.' },
+    archivedAt: { ...timestampOrNull, description: 'When it was archived; null while it is not.' },
   }),
 } as const;
 

@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, timestamp, uuid } from './parts.ts';
+import { count, objectOf, okBody, timestamp, uuid } from './parts.ts';
 import { attemptSchema, deliveryExample, deliverySchema } from './webhooks/delivery.ts';
 import {
   description,
@@ -258,7 +258,7 @@ export const replayDeliveries = contract({
   reply: {
     status: 202,
     description: 'The attempts are queued.',
-    schema: okBody({ count: { type: 'integer', minimum: 0, description: 'How many deliveries.' } }),
+    schema: okBody({ count: { ...count, description: 'How many deliveries.' } }),
     example: { ok: true, count: 12 },
   },
   errors: ['forbidden', 'conflict', 'workspace_archived'],

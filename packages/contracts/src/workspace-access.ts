@@ -3,6 +3,7 @@ import { EXAMPLE_IDS } from './example-ids.ts';
 import { EVENT_PLACE_PATTERN } from './ids.ts';
 import { memberExample, memberSchema } from './members.ts';
 import {
+  count,
   hasMore,
   objectOf,
   okBody,
@@ -50,8 +51,8 @@ const accessSchema = {
       ...timestampOrNull,
       description: 'The last sign-in on a page, as far as the security record has it.',
     },
-    apiKeys: { type: 'integer', minimum: 0, description: 'How many API keys of theirs reach this workspace.' },
-    apps: { type: 'integer', minimum: 0, description: 'How many connected apps of theirs reach this workspace.' },
+    apiKeys: { ...count, description: 'How many API keys of theirs reach this workspace.' },
+    apps: { ...count, description: 'How many connected apps of theirs reach this workspace.' },
   }),
 } as const;
 

@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, timestamp, uuid, workspaceParams } from './parts.ts';
+import { objectOf, okBody, text, textOrNull, timestamp, timestampOrNull, uuid, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -12,28 +12,28 @@ export const URL_KEY = { min: 3, max: 50, pattern: URL_KEY_PATTERN } as const;
 
 /** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
-  type: 'object',
   description: 'A workspace of one organization, with your role in it.',
-  additionalProperties: false,
-  required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt', 'archivedAt'],
-  properties: {
-    id: { ...uuid, description: 'Unique identifier; never changes.' },
-    name: { type: 'string', description: 'Shown to people.' },
-    urlKey: { type: 'string', description: 'Its unique name in URLs; never changes.' },
-    baseUrl: {
-      type: 'string',
-      description: 'In lists of a service with several addresses: that of the API for this workspace.',
+  ...objectOf(
+    {
+      id: { ...uuid, description: 'Unique identifier; never changes.' },
+      name: { type: 'string', description: 'Shown to people.' },
+      urlKey: { type: 'string', description: 'Its unique name in URLs; never changes.' },
+      logoUrl: { ...textOrNull, description: 'Absolute URL of a picture.' },
+      role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
+      createdAt: { ...timestamp, description: 'When it was created.' },
+      updatedAt: { ...timestamp, description: 'When its name or logo last changed.' },
+      archivedAt: {
+        ...timestampOrNull,
+        description: `When it was deleted: for ${LIMITS.workspaceTrashDays} days its owners can restore it. Null while it is not.`,
+      },
     },
-    logoUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
-    role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
-    createdAt: { ...timestamp, description: 'When it was created.' },
-    updatedAt: { ...timestamp, description: 'When its name or logo last changed.' },
-    archivedAt: {
-      ...timestamp,
-      type: ['string', 'null'],
-      description: `When it was deleted: for ${LIMITS.workspaceTrashDays} days its owners can restore it. Null while it is not.`,
+    {
+      baseUrl: {
+        ...text,
+        description: 'In lists of a service with several addresses: that of the API for this workspace.',
+      },
     },
-  },
+  ),
 } as const;
 
 export type Workspace = TypeOf<typeof workspaceSchema>;

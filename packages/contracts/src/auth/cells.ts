@@ -1,5 +1,5 @@
 import { contract, internalOf } from '../contract.ts';
-import { objectOf, okBody, uuid } from '../parts.ts';
+import { count, objectOf, okBody, uuid } from '../parts.ts';
 
 /*
  * What the services of a cell ask the directory of an installation of several cells, which the auth service keeps. A cell names itself by
@@ -8,7 +8,7 @@ import { objectOf, okBody, uuid } from '../parts.ts';
 
 const ofWorkspace = internalOf('workspace');
 
-const shard = { type: 'integer', minimum: 0 } as const;
+const shard = count;
 
 /** Before a workspace is committed: its urlKey is unique over all cells. */
 export const internalClaimWorkspace = contract({

@@ -3,15 +3,13 @@ import { count, hasMore, objectOf, okBody, text, textOrNull, timestamp, timestam
 import type { TypeOf } from '../type-of.ts';
 import { byId, common, OPERATOR_ERRORS, pageQuery } from './parts.ts';
 
-const shard = { type: 'integer', minimum: 0 } as const;
-
 const moveSchema = objectOf({
   id: uuid,
   workspaceId: uuid,
   name: text,
   urlKey: text,
-  from: { ...shard, description: 'The cell that the workspace leaves.' },
-  to: { ...shard, description: 'The cell that it enters.' },
+  from: { ...count, description: 'The cell that the workspace leaves.' },
+  to: { ...count, description: 'The cell that it enters.' },
   state: {
     type: 'string',
     enum: ['moving', 'moved', 'given-up'],

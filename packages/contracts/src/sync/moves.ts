@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, textOrNull, timestamp, uuid } from '../parts.ts';
 import { typed } from '../type-of.ts';
 import { clientText, modelNameText, syncIdText } from './parts.ts';
 
@@ -83,7 +83,7 @@ export const internalReadWorkspacePage = contract({
     status: 200,
     schema: okBody({
       records: typed<readonly CopiedRecord[]>(list),
-      next: { type: ['string', 'null'] },
+      next: textOrNull,
       /** The head of the log before the page was read. */
       lastSyncId: syncIdText,
     }),

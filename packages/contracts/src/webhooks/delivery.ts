@@ -1,5 +1,5 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
-import { objectOf, timestamp, timestampOrNull, uuid } from '../parts.ts';
+import { count, objectOf, textOrNull, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE, eventSchema } from './event.ts';
 
@@ -32,7 +32,7 @@ export const deliverySchema = {
       description:
         '`pending`: an attempt will follow. `succeeded`: answered with 2xx. `failed`: no attempt will follow.',
     },
-    attemptCount: { type: 'integer', minimum: 0, description: 'Attempts so far, manual ones included.' },
+    attemptCount: { ...count, description: 'Attempts so far, manual ones included.' },
     createdAt: {
       ...timestamp,
       description:
@@ -47,11 +47,11 @@ export const deliverySchema = {
       description: 'HTTP status of the last attempt; null without an answer.',
     },
     lastResponseSnippet: {
-      type: ['string', 'null'],
+      ...textOrNull,
       description: 'Beginning of the body of the last answer, at most 1 KiB.',
     },
     lastError: {
-      type: ['string', 'null'],
+      ...textOrNull,
       description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}. With \`interrupted\`, nothing was sent, because the service stopped during the attempts before.`,
     },
   }),
@@ -92,10 +92,10 @@ export const attemptSchema = {
   ...objectOf({
     number: { type: 'integer', minimum: 1, description: 'Counts up from 1.' },
     startedAt: { ...timestamp, description: 'When it began.' },
-    durationMs: { type: 'integer', minimum: 0, description: 'How long it took.' },
+    durationMs: { ...count, description: 'How long it took.' },
     statusCode: { type: ['integer', 'null'], description: 'HTTP status; null without an answer.' },
-    responseSnippet: { type: ['string', 'null'], description: 'Beginning of the body of the answer.' },
-    error: { type: ['string', 'null'], description: 'Why it failed, as in `lastError`; null for a success.' },
+    responseSnippet: { ...textOrNull, description: 'Beginning of the body of the answer.' },
+    error: { ...textOrNull, description: 'Why it failed, as in `lastError`; null for a success.' },
   }),
 } as const;
 

@@ -1,6 +1,6 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
-import { objectOf, timestamp, timestampOrNull, uuid } from '../parts.ts';
+import { count, objectOf, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { EVENT_TYPES } from './event.ts';
 
@@ -35,7 +35,7 @@ export const endpointSchema = {
     description,
     eventTypes,
     enabled: { type: 'boolean', description: 'False while no deliveries are made.' },
-    consecutiveFailures: { type: 'integer', minimum: 0, description: 'Failed attempts since the last success.' },
+    consecutiveFailures: { ...count, description: 'Failed attempts since the last success.' },
     disabledAt: { ...timestampOrNull, description: 'When it was switched off; null while it is enabled.' },
     disabledReason: {
       type: ['string', 'null'],

@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { count, objectOf, okBody, timestamp, timestampOrNull, uuid } from '../parts.ts';
+import { count, objectOf, okBody, textOrNull, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import { syncIdText } from '../sync/parts.ts';
 import { typed } from '../type-of.ts';
 
@@ -25,7 +25,7 @@ const movedEndpoint = objectOf({
   failingSince: timestampOrNull,
   lastFailureAt: timestampOrNull,
   disabledAt: timestampOrNull,
-  disabledReason: { type: ['string', 'null'] },
+  disabledReason: textOrNull,
   createdBy: uuid,
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -61,8 +61,8 @@ const movedDelivery = objectOf({
   createdAt: timestamp,
   lastAttemptAt: timestampOrNull,
   lastStatusCode: { type: ['integer', 'null'] },
-  lastResponseSnippet: { type: ['string', 'null'] },
-  lastError: { type: ['string', 'null'] },
+  lastResponseSnippet: textOrNull,
+  lastError: textOrNull,
 });
 
 const list = { type: 'array' } as const;
@@ -88,7 +88,7 @@ export const internalTakeEndpoints = contract({
     schema: okBody({
       endpoints: typed<readonly MovedEndpoint[]>(list),
       deliveries: typed<readonly MovedDelivery[]>(list),
-      next: { type: ['string', 'null'] },
+      next: textOrNull,
     }),
   },
   errors: ['webhooks_not_configured'],
