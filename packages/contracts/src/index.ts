@@ -45,7 +45,6 @@ export type {
   DeltasReply,
   InternalMutation,
   InternalCommitReply,
-  MemberRecord,
   MembershipChange,
   MembershipDetail,
   MoveState,

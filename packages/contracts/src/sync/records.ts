@@ -71,8 +71,6 @@ export const internalListMemberships = contract({
   reply: { status: 200, schema: okBody({ memberships: typed<readonly MembershipDetail[]>(list) }) },
 });
 
-export type MemberRecord = Member;
-
 export const internalListMembers = contract({
   ...ofAuth,
   id: 'internalListMembers',
@@ -82,7 +80,7 @@ export const internalListMembers = contract({
     { workspaceId: uuid, limit },
     { userIds: { type: 'array', maxItems: RECORDS_PAGE_MAX, items: uuid }, after: uuid },
   ),
-  reply: { status: 200, schema: okBody({ members: typed<readonly MemberRecord[]>(list) }) },
+  reply: { status: 200, schema: okBody({ members: typed<readonly Member[]>(list) }) },
 });
 
 /** An entry of the log about a membership. */

@@ -1,4 +1,4 @@
-import { syncApi, type BodyOf, type MemberRecord, type OperatorWorkspace, type Role } from '@wts/contracts';
+import { syncApi, type BodyOf, type Member, type OperatorWorkspace, type Role } from '@wts/contracts';
 import { RoleRules } from '@wts/read-model';
 import type { Cells } from '../cells/cells.ts';
 import { pagesOf } from '../domain/pages.ts';
@@ -29,7 +29,7 @@ export function openDirectory(cells: Cells, store: CellStore) {
     const shards = await store.shardsOf(userId);
     return asked.filter((cell) => cell === home || shards.includes(cell.shard));
   };
-  const members = async (page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly MemberRecord[]> =>
+  const members = async (page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly Member[]> =>
     (await cellOf(page.workspaceId))?.members(page) ?? [];
   return {
     /** In the order of their numbers. */
@@ -54,7 +54,7 @@ export function openDirectory(cells: Cells, store: CellStore) {
     /** All members of a workspace. */
     membersOf: async (workspaceId: string) => {
       const limit = syncApi.RECORDS_PAGE_MAX;
-      const pages = pagesOf<MemberRecord>(limit, (last) =>
+      const pages = pagesOf<Member>(limit, (last) =>
         members({ workspaceId, limit, ...(last === undefined ? {} : { after: last.userId }) }),
       );
       return (await Array.fromAsync(pages)).flat();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MemberRecord } from '@wts/contracts';
+import type { Member } from '@wts/contracts';
 import type { Directory } from './directory.ts';
 import { ofMembers } from './of-members.ts';
 
@@ -11,7 +11,7 @@ interface Row {
 /** Members `0` to `n - 1`, as sync answers, and the calls that it got. */
 function directoryOf(n: number): Pick<Directory, 'members'> & { readonly calls: { readonly people: number }[] } {
   const calls: { people: number }[] = [];
-  const member = (userId: string): MemberRecord => ({
+  const member = (userId: string): Member => ({
     userId,
     name: '',
     email: null,
@@ -51,7 +51,7 @@ describe('a list of the members of a workspace', () => {
 
   it('reads up to as many members themselves as its caller says, however many rows other people have', async () => {
     const strangers = rows(50_000, () => '5000');
-    const read = async (members: readonly MemberRecord[] | null, last: Row | null, limit: number) =>
+    const read = async (members: readonly Member[] | null, last: Row | null, limit: number) =>
       members === null ? readOf(strangers)(null, last, limit) : [{ at: 0, userId: '7' }];
     for (const [members, calls] of [
       [999, 1],

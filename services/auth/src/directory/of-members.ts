@@ -1,4 +1,4 @@
-import { syncApi, type MemberRecord } from '@wts/contracts';
+import { syncApi, type Member } from '@wts/contracts';
 import type { Directory } from './directory.ts';
 
 /** Of more members, a list is read from rows of all people, of whom sync says which are members. */
@@ -9,8 +9,8 @@ interface Scan<R> {
   /** How many rows are enough. */
   readonly size: number;
   /** Rows of these people; of all people with null, then after `last`. */
-  readonly read: (members: readonly MemberRecord[] | null, last: R | null, limit: number) => Promise<readonly R[]>;
-  readonly isOfMember?: (row: R, member: MemberRecord) => boolean;
+  readonly read: (members: readonly Member[] | null, last: R | null, limit: number) => Promise<readonly R[]>;
+  readonly isOfMember?: (row: R, member: Member) => boolean;
   /** Up to so many members are read themselves; at most 999, which one call of sync lists. */
   readonly membersMax?: number;
   /** How many pages of rows of all people may be read. */

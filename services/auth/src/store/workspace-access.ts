@@ -1,4 +1,4 @@
-import type { MemberAccess, MemberRecord, WorkspaceApp } from '@wts/contracts';
+import type { MemberAccess, Member, WorkspaceApp } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
@@ -14,10 +14,10 @@ interface Page {
 }
 
 /** A person in a workspace, and since when. */
-type Membership = Pick<MemberRecord, 'userId' | 'joinedAt'>;
+type Membership = Pick<Member, 'userId' | 'joinedAt'>;
 
 /** How a member reaches a workspace. */
-interface StoredAccess extends Omit<MemberAccess, Exclude<keyof MemberRecord, 'userId'> | 'lastSignInAt'> {
+interface StoredAccess extends Omit<MemberAccess, Exclude<keyof Member, 'userId'> | 'lastSignInAt'> {
   readonly lastSignInAt: Date | null;
 }
 

@@ -1,4 +1,4 @@
-import type { MembershipChange, MembershipDetail, MemberRecord, PersonRecord, WorkspaceOfPerson } from '@wts/contracts';
+import type { MembershipChange, MembershipDetail, Member, PersonRecord, WorkspaceOfPerson } from '@wts/contracts';
 import { isoTimeSql, type Queryable } from '@wts/log';
 import { hasRoleSql } from '@wts/read-model';
 import { layoutOf, snakeCase, User, type Model } from '@wts/models';
@@ -49,7 +49,7 @@ export async function membersOf(
   database: Queryable,
   workspaceId: string,
   { userIds, after, limit }: Page & { readonly userIds?: readonly string[] },
-): Promise<MemberRecord[]> {
+): Promise<Member[]> {
   // No condition with "or", with which the index would read all members.
   const isAmong = userIds === undefined ? '' : 'and m.user_id = any($4::uuid[])';
   const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role,
@@ -57,7 +57,7 @@ export async function membersOf(
     from sync.workspace_members m join sync.users u on u.id = m.user_id
     where m.workspace_id = $1 and ($2::uuid is null or m.user_id > $2) ${isAmong} order by m.user_id limit $3`;
   const values = [workspaceId, after ?? null, limit, ...(userIds === undefined ? [] : [userIds])];
-  return (await database.query<MemberRecord>(sql, values)).rows;
+  return (await database.query<Member>(sql, values)).rows;
 }
 
 interface ChangePage {
