@@ -8,17 +8,13 @@ export function declaredOperations(): readonly Operation[] {
 
 function walk(namespace: object, prefix: string): readonly Operation[] {
   return Object.entries(namespace).flatMap(([name, value]: [string, unknown]): readonly Operation[] => {
-    if (isOperation(value)) return [{ ...value, name: `${prefix}${name}` }];
+    if (contracts.isContract(value)) return [{ ...value, name: `${prefix}${name}` }];
     return isNamespace(value) ? walk(value, `${name}.`) : [];
   });
 }
 
 function isNamespace(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.prototype.toString.call(value) === '[object Module]';
-}
-
-function isOperation(value: unknown): value is Omit<Operation, 'name'> {
-  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;
 }
 
 /** Every pattern that their schemas hold a text against. */

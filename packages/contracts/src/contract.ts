@@ -130,9 +130,12 @@ export type ReplyOf<C> = C extends Contract<infer S> ? S['reply'] : never;
 
 /** The operations that a module of contracts exports. */
 export function contractsOf(api: object): Contract[] {
-  return (Object.values(api) as unknown[]).filter(
-    (one): one is Contract => typeof one === 'object' && one !== null && 'path' in one && 'reply' in one,
-  );
+  return Object.values(api).filter(isContract);
+}
+
+/** Whether something that a module of contracts exports is an operation. */
+export function isContract(value: unknown): value is Contract {
+  return typeof value === 'object' && value !== null && 'path' in value && 'reply' in value;
 }
 
 /** Errors of every operation. */
