@@ -143,15 +143,16 @@ export function tooManyHandshakes(): Fault {
 }
 
 function gateOf(address: Address, networkOf: NetworkOf): FairGate {
-  const options = {
-    slots: EDGE_LIMITS.handshakesAtOnce,
-    networkOf,
-    waitMs: EDGE_LIMITS.handshakeWaitMs,
-    // Each waiting one is a connection of its client, whose number is bounded.
-    waitingMax: Infinity,
-    refusal: TOO_MANY,
-  };
-  return gates.getOrInsertComputed(address, () => new FairGate(options));
+  const open = (): FairGate =>
+    new FairGate({
+      slots: EDGE_LIMITS.handshakesAtOnce,
+      networkOf,
+      waitMs: EDGE_LIMITS.handshakeWaitMs,
+      // Each waiting one is a connection of its client, whose number is bounded.
+      waitingMax: Infinity,
+      refusal: TOO_MANY,
+    });
+  return gates.getOrInsertComputed(address, open);
 }
 
 function requestUpgrade(
