@@ -30,7 +30,10 @@ export async function importFrom(call: Call): Promise<void> {
   const report = await importWorkspace({
     connect,
     api,
-    importer: async () => ({ ...(await viewer()), userId: (await viewer()).id }),
+    importer: async () => {
+      const { id: userId, name, email } = await viewer();
+      return { userId, name, email };
+    },
     folder: folderOf(call, folder),
     target,
     people,

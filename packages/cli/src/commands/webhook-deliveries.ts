@@ -3,11 +3,11 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { given } from '../options.ts';
 import { agoColumn, type View } from '../output/view.ts';
+import { limitOf } from './pages.ts';
 import { findEndpoint } from './webhook-find.ts';
 
 const PAGE = 100;
 const LIMIT_DEFAULT = 25;
-const LIMITS = { min: 1, max: 10_000 } as const;
 
 const VIEW: View<WebhookDelivery> = {
   nouns: ['delivery', 'deliveries'],
@@ -29,7 +29,7 @@ const VIEW: View<WebhookDelivery> = {
 
 export async function listDeliveries(call: Call): Promise<void> {
   const { options, output, words } = call;
-  const limit = options.number('limit', LIMITS) ?? LIMIT_DEFAULT;
+  const limit = limitOf(call, LIMIT_DEFAULT);
   const status = options.text('status');
   const { id } = await findEndpoint(call, words[0] ?? '');
   await output.list(await read(call, id, { limit, status }), VIEW);
