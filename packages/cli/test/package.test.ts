@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
+import { scratch } from './scratch.ts';
 
 const PACKAGE = join(import.meta.dirname, '..');
 const TARBALL_BYTES_MAX = 300_000;
 const run = promisify(execFile);
 
 describe('the packed command line, installed into an empty folder without a network', function packed() {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-cli-'));
+  const folder = scratch('package');
   const installed = join(folder, 'node_modules', '@wts', 'cli');
   let tarball = '';
   const wts = (...args: string[]): ReturnType<typeof run> =>
@@ -27,7 +27,6 @@ describe('the packed command line, installed into an empty folder without a netw
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], { cwd: folder });
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   it('is small, needs no other package, and has the licences of those inside', () => {
     assert.ok(statSync(join(folder, tarball)).size < TARBALL_BYTES_MAX);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { scratch } from './scratch.ts';
 import { Terminal, WTS, type TerminalOptions } from './terminal.ts';
 import { runWts } from './test-run.ts';
 
@@ -13,7 +13,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 describe('the program at a real terminal', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-terminal-'));
+  const folder = scratch('terminal');
   let url: string;
   /** Says who it is, and else nothing. */
   const server = createServer((request, response) => {
@@ -30,7 +30,6 @@ describe('the program at a real terminal', () => {
   after(() => {
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true });
   });
   const open = (argv: readonly string[], options: TerminalOptions = {}): Terminal =>
     new Terminal(argv, { ...options, env: { ...env, ...options.env } });
