@@ -64,12 +64,12 @@ async function refuseAccountOfStranger({ attempts }: OperatorContext, account: A
 
 /** Null unless the person owns the workspace of this urlKey. */
 async function ownWorkspace(
-  { workspaces }: OperatorContext,
+  { workspaces, directory }: OperatorContext,
   userId: string,
   urlKey: string,
 ): Promise<OperatorWorkspace | null> {
   const workspace = await workspaces.findByUrlKey(urlKey);
-  const isOwner = (await workspaces.membershipDetails(userId)).found.some(
+  const isOwner = (await directory.membershipDetails(userId)).found.some(
     ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
   );
   return isOwner ? workspace : null;

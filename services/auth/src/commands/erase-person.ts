@@ -26,14 +26,14 @@ export async function erasePerson(
   { userId, name }: { readonly userId: string; readonly name: string },
   operator: Operator,
 ): Promise<readonly string[]> {
-  const { people, workspaces, record, revoke } = context;
+  const { people, directory, record, revoke } = context;
   const person = await people.find(userId);
   if (person === null) throw new Fault('not_found');
   if (person.erasedAt !== null) return STAYS;
   if (person.name !== name && person.name !== ERASED_PERSON.name)
     throw new Fault('validation_failed', { message: 'body/name must be the name of the person, as a confirmation' });
-  const memberships = whole(await workspaces.membershipDetails(userId));
-  const cells = await workspaces.cellsOf(userId);
+  const memberships = whole(await directory.membershipDetails(userId));
+  const cells = await directory.cellsOf(userId);
   const alone = memberships.filter(({ isOnlyOwner, archivedAt }) => isOnlyOwner && archivedAt === null);
   if (alone.length > 0) {
     const names = alone.map(({ name: workspaceName }) => workspaceName).join(', ');
@@ -47,7 +47,7 @@ export async function erasePerson(
   for (const { id, workspaceId, isOnlyOwner } of memberships) {
     // A deleted workspace keeps its owner until it is deleted for good.
     if (isOnlyOwner) continue;
-    const cell = await workspaces.cellOf(workspaceId);
+    const cell = await directory.cellOf(workspaceId);
     if (cell === null) continue;
     await commitByOperator(cell, [{ modelName: 'WorkspaceMember', modelId: id, action: 'DELETE', payload: {} }]);
     await revoke({ kind: 'membership', userId, workspaceId });

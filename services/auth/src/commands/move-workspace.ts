@@ -7,11 +7,11 @@ import type { Operator } from './disable-person.ts';
 
 /** Begins a move; a replica does it in the background. Keeps operator.move.begins. */
 export async function beginMove(
-  { cells, workspaces, moves, record }: OperatorContext,
+  { cells, directory, workspaces, moves, record }: OperatorContext,
   { workspaceId, to }: { readonly workspaceId: string; readonly to: number },
   operator: Operator,
 ): Promise<OperatorMove> {
-  const source = await workspaces.cellOf(workspaceId);
+  const source = await directory.cellOf(workspaceId);
   const workspace = await workspaces.find(workspaceId);
   if (source === null || workspace === null) throw new Fault('not_found');
   if (!cells.all.some(({ shard }) => shard === to)) {

@@ -21,12 +21,12 @@ const EVENTS = { ARCHIVE: 'workspace-deleted', UNARCHIVE: 'workspace-restored' }
  * is over.
  */
 export async function changeWorkspace(
-  { workspaces, record }: Pick<OperatorContext, 'workspaces' | 'record'>,
+  { directory, workspaces, record }: Pick<OperatorContext, 'directory' | 'workspaces' | 'record'>,
   workspaceId: string,
   change: { readonly action: keyof typeof EVENTS; readonly payload: { readonly urlKey?: string } },
   operator: Operator,
 ): Promise<void> {
-  const cell = await workspaces.cellOf(workspaceId);
+  const cell = await directory.cellOf(workspaceId);
   if (cell === null || (await workspaces.find(workspaceId)) === null) throw new Fault('not_found');
   await commitByOperator(cell, [{ modelName: 'Workspace', modelId: workspaceId, ...change }]);
   await record.add({ kind: EVENTS[change.action], workspaceId, ...operator, details: {} });
@@ -38,11 +38,11 @@ export async function addOwner(
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   operator: Operator,
 ): Promise<void> {
-  const { people, workspaces, record, copyPerson } = context;
+  const { people, directory, record, copyPerson } = context;
   const person = await people.find(userId);
   if (person?.erasedAt !== null) throw new Fault('conflict', { message: 'This person is erased.' });
   refuseDisabled(person);
-  const cell = await workspaces.cellOf(workspaceId);
+  const cell = await directory.cellOf(workspaceId);
   if (cell === null) throw new Fault('not_found');
   await copyPerson(userId, cell.shard);
   const member = (await cell.membershipDetails(userId)).find((one) => one.workspaceId === workspaceId);

@@ -9,7 +9,6 @@ export type OperatorWorkspaces = ReturnType<typeof operatorWorkspaces>;
 /** What operators see of workspaces. */
 export function operatorWorkspaces(directory: Directory, states: PersonStates) {
   return {
-    ...directory,
     /** By cell, and there by name. */
     list: ({ text, after, limit }: Page): Promise<Gathered<OperatorWorkspace>> =>
       directory.findWorkspaces({ text, limit, ...(after === null ? {} : { after }) }),
