@@ -79,14 +79,13 @@ export function mountPageWith(
         send(call, site, browser, accountsClosed(site));
         return;
       }
-      const params = req.params as Record<string, string>;
       const answer = await handler({
         browser,
         browserId: browser.id,
-        path: contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? ''),
+        path: req.path,
         query: queryOf(req),
         form,
-        params,
+        params: req.params as Record<string, string>,
         network: networkOf(req),
         visitor,
         signal: call.signal,

@@ -3,8 +3,6 @@ import { html, type Html } from './html.ts';
 
 /** The addresses of pages. They begin with the path of the issuer, when it has one. */
 export interface Site {
-  /** AUTH_URL without a trailing slash. */
-  readonly issuer: string;
   /** The origin that browsers send with forms of these pages. */
   readonly origin: string;
   readonly isHttps: boolean;
@@ -13,11 +11,11 @@ export interface Site {
   url(path: string, query?: Readonly<Record<string, string>>): string;
 }
 
+/** `issuer` is AUTH_URL without a trailing slash. */
 export function siteOf(issuer: string): Site {
   const { origin, pathname, protocol } = new URL(issuer);
   const prefix = pathname.replace(/\/$/, '');
   return {
-    issuer,
     origin,
     isHttps: protocol === 'https:',
     path: (path) => `${prefix}${path}`,
