@@ -3,13 +3,11 @@ import type { Knex } from 'knex';
 import type { OperatorClient } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { DELETED_MAX } from './delete-some.ts';
 import { grantStore, type RevokedGrant } from './grants.ts';
 import type { Page } from './operator-page.ts';
 import { timeSql } from './time-sql.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
-
-/** In one round; the next one deletes more. */
-const DELETED_MAX = 10_000;
 
 export interface ClientStore {
   /**

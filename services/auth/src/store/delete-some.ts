@@ -2,7 +2,9 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /** In one round of the maintenance; the next one deletes more. */
-const DELETED_MAX = 10_000;
+export const DELETED_MAX = 10_000;
+/** By a request, besides its own work: more rows than it adds, so that a table holds about those that have not ended. */
+export const DELETED_AT_ONCE = 20;
 
 interface Some {
   readonly table: string;

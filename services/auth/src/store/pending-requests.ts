@@ -2,7 +2,7 @@ import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import { deleteSome } from './delete-some.ts';
+import { DELETED_AT_ONCE, deleteSome } from './delete-some.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 export type PendingKind = 'authorization' | 'provider' | 'connect' | 'factor' | 'totp';
@@ -36,7 +36,6 @@ export interface PendingRequestStore {
   take<T>(key: PendingKey): Promise<T | null>;
 }
 
-const DELETED_AT_ONCE = 20;
 const WAITING = {
   table: 'auth.pending_requests',
   key: 'id_hash',

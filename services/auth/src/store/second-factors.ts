@@ -3,7 +3,7 @@ import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
-import { deleteSome } from './delete-some.ts';
+import { DELETED_AT_ONCE, deleteSome } from './delete-some.ts';
 
 export interface Passkey {
   readonly id: string;
@@ -73,9 +73,6 @@ export type FactorRule = 'optional' | 'required';
 
 /** `last`: it was the only one. */
 type Removal = 'removed' | 'last' | 'unknown';
-
-/** Each use of a challenge deletes up to so many that have expired. */
-const DELETED_AT_ONCE = 20;
 
 /** Whether an account, whose id is SQL, has a second factor. */
 export function hasFactorSql(accountId: string): string {

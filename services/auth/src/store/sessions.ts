@@ -2,7 +2,7 @@ import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
-import { deleteSome } from './delete-some.ts';
+import { DELETED_AT_ONCE, deleteSome } from './delete-some.ts';
 import { isEnabledSql } from './disabled-people.ts';
 import { hasFactorSql } from './second-factors.ts';
 
@@ -88,8 +88,6 @@ export interface Sessions extends Omit<SessionStore, 'find'> {
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** How exactly the last use is stored. */
 const USE_SECONDS = 600;
-/** Each new session deletes up to so many that ended. */
-const DELETED_AT_ONCE = 20;
 
 const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
   and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000}) and ${isEnabledSql('s.user_id')}`;

@@ -1,7 +1,7 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
-import { deleteSome } from './delete-some.ts';
+import { DELETED_AT_ONCE, deleteSome } from './delete-some.ts';
 
 export interface Counted {
   readonly hash: Buffer;
@@ -32,9 +32,6 @@ export interface SignInAttemptStore {
    */
   addSignInPlaces(accountId: string, places: readonly Buffer[], after?: 'half'): Promise<void>;
 }
-
-/** Each attempt deletes up to so many ended windows, so that the table holds about one window of failures. */
-const DELETED_AT_ONCE = 20;
 
 export function signInAttemptStore(knex: Knex): SignInAttemptStore {
   return {
