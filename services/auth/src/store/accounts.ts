@@ -24,7 +24,7 @@ export interface NewAccount extends Account {
 
 export interface AccountStore {
   findByEmail(comparableEmail: string): Promise<Account | null>;
-  /** Null also for none. */
+  /** Null also without an id, which a person of an identity provider does not have. */
   find(id: string | null): Promise<Account | null>;
   /** False when the address has an account. */
   insert(account: NewAccount): Promise<boolean>;
