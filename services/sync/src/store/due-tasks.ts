@@ -18,7 +18,7 @@ export async function readClock(pool: Pool): Promise<{ readonly now: string; rea
        array(select distinct time_zone from sync.workspaces) as zones`,
   );
   const [clock] = rows;
-  if (!clock) throw new Error('PostgreSQL tells no time');
+  if (!clock) throw new Error('PostgreSQL returned no time');
   return clock;
 }
 
