@@ -10,8 +10,6 @@ export type Workspace = {
   readonly name: string;
   /** Its unique name in URLs; never changes. */
   readonly urlKey: string;
-  /** In lists of a service with several addresses: that of the API for this workspace. */
-  readonly baseUrl?: string;
   /** Absolute URL of a picture. */
   readonly logoUrl: string | null;
   /** Your role in it. `owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned. */
@@ -22,6 +20,8 @@ export type Workspace = {
   readonly updatedAt: string;
   /** When it was deleted: for 7 days its owners can restore it. Null while it is not. */
   readonly archivedAt: string | null;
+  /** In lists of a service with several addresses: that of the API for this workspace. */
+  readonly baseUrl?: string;
 };
 
 export type Invitation = {
