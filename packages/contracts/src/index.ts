@@ -68,7 +68,7 @@ export type {
   WebhookEvent,
 } from './webhooks.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
-export type { PageQuery } from './parts.ts';
+export { objectOf, okBody, type PageQuery } from './parts.ts';
 export type { PrivateProject } from './private-projects.ts';
 export type { MemberAccess, WorkspaceApp, WorkspaceEvent } from './workspace-access.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';

@@ -1,4 +1,4 @@
-import { ACTION_LETTERS, syncActionSchema, syncApi, type ActionName, type JsonSchema } from '@wts/contracts';
+import { ACTION_LETTERS, objectOf, syncActionSchema, syncApi, type ActionName, type JsonSchema } from '@wts/contracts';
 import { changesSchema, insertSchema, MODELS, recordSchema, updateSchema, type Model } from '@wts/models';
 
 /*
@@ -120,6 +120,6 @@ function forModel(schema: Json, { name }: Pick<Model, 'name'>, actions: readonly
   return { ...rest, properties };
 }
 
-function closed(description: string, properties: Json): JsonSchema {
-  return { type: 'object', description, additionalProperties: false, required: Object.keys(properties), properties };
+function closed(description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { description, ...objectOf(properties) };
 }
