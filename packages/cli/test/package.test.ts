@@ -53,6 +53,14 @@ describe('the packed command line, installed into an empty folder without a netw
     assert.deepEqual([files.length, large.length], [4, 1], files.join('\n'));
   });
 
+  it('calls no built-in of this repository that the oldest Node of its manifest lacks', () => {
+    const newer =
+      /\bnew (?:Async)?DisposableStack\b|\.getOrInsert(?:Computed)?\(|\b(?:Promise\.try|RegExp\.escape|Error\.isError)\(/;
+    const files = readdirSync(installed).filter((file) => file.endsWith('.mjs'));
+    const using = files.filter((name) => newer.test(readFileSync(join(installed, name), 'utf8')));
+    assert.deepEqual(using, []);
+  });
+
   it('has a manifest without a fault that publint knows', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
     assert.deepEqual(messages, []);

@@ -41,17 +41,19 @@ export async function listen(call: Call): Promise<void> {
     );
   const { api, workspace } = await session();
   const { id: workspaceId } = await workspace();
-  await using stack = new AsyncDisposableStack();
-  const { server, url } = await openReceiver(call, stack);
+  await using receiver = await openReceiver(call);
+  const { server, url } = receiver;
   await deleteLeftovers(api, workspaceId, url);
   const eventTypes = eventTypesOf(options.list('event'));
   const wanted = { url, workspaceId, description: DESCRIPTION, eventTypes };
   const { endpoint, secret } = await api.createWebhookEndpoint(wanted);
-  stack.defer(async () => {
-    await api.deleteWebhookEndpoint({ id: endpoint.id }).catch((error: unknown) => {
-      return output.warn(`The endpoint ${endpoint.id} could not be deleted: ${(error as Error).message}`);
-    });
-  });
+  await using _deletion: AsyncDisposable = {
+    [Symbol.asyncDispose]: async () => {
+      await api.deleteWebhookEndpoint({ id: endpoint.id }).catch((error: unknown) => {
+        return output.warn(`The endpoint ${endpoint.id} could not be deleted: ${(error as Error).message}`);
+      });
+    },
+  };
   const listening: Listening = {
     call,
     secret,
@@ -71,14 +73,16 @@ export async function listen(call: Call): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
+interface Receiver extends AsyncDisposable {
+  readonly server: Server;
+  readonly url: string;
+}
+
 /**
  * Of the system that `npm start` runs, and with `--cert`: https on this machine. Else the service reaches this machine by an address of
  * a tunnel, which ends its https there.
  */
-async function openReceiver(
-  { options, io }: Call,
-  stack: AsyncDisposableStack,
-): Promise<{ readonly server: Server; readonly url: string }> {
+async function openReceiver({ options, io }: Call): Promise<Receiver> {
   const port = options.number('port', PORTS) ?? 0;
   const publicUrl = options.text('url');
   const folder = io.env['WTS_LOCAL_WEBHOOKS'];
@@ -101,11 +105,12 @@ async function openReceiver(
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new CliFault('failed', `Port ${port} cannot be used (${code}).`, { cause });
   });
-  stack.defer(() => {
+  const url = publicUrl ?? `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const close = async (): Promise<void> => {
     server.closeAllConnections();
     server.close();
-  });
-  return { server, url: publicUrl ?? `https://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  };
+  return { server, url, [Symbol.asyncDispose]: close };
 }
 
 /** Those whose port is free or the own one: the process that made them is gone, and could not delete them. */
