@@ -14,7 +14,7 @@ export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions or
 /** A client's cursor must be at or past this position: no entry after it was trimmed or lost. */
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
-/** A time as records and entries have it. */
+/** A time as records, entries and answers have it. */
 export function isoTimeSql(value: string, precision: 'MS' | 'US' = 'MS'): string {
   return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${precision}"Z"')`;
 }

@@ -1,12 +1,12 @@
 import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { OperatorClient } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import type { Client } from '../domain/client.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { DELETED_MAX } from './delete-some.ts';
 import { grantStore, type RevokedGrant } from './grants.ts';
 import type { Page } from './operator-page.ts';
-import { timeSql } from './time-sql.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 export interface ClientStore {
@@ -71,7 +71,7 @@ export function clientStore(knex: Knex): ClientStore {
     // Reads all clients, of which there are some ten thousand at most.
     list: ({ text, after, limit }) => {
       const sql = `select c.id as "clientId", c.name, c.redirect_uris as "redirectUris", c.auth_method as "authMethod",
-          c.by_operator as "isByOperator", ${timeSql('c.created_at')} as "createdAt", ${timeSql('c.used_at')} as "lastUsedAt",
+          c.by_operator as "isByOperator", ${isoTimeSql('c.created_at')} as "createdAt", ${isoTimeSql('c.used_at')} as "lastUsedAt",
           (select count(*)::int from auth.grants g where g.client_id = c.id and g.revoked_at is null
             and g.expires_at > now()) as grants
         from auth.clients c

@@ -1,8 +1,8 @@
 import type { OperatorPersonDetail } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
-import { timeSql } from './time-sql.ts';
 
 interface PersonState {
   readonly disabledAt: string | null;
@@ -40,8 +40,8 @@ export function personStates(knex: Knex): PersonStates {
   return {
     // Indexes by person of each table.
     of: async (userIds) => {
-      const sql = `select u.id as "userId", ${timeSql('d.disabled_at')} as "disabledAt", ${timeSql('d.erased_at')} as "erasedAt",
-          ${timeSql(`(select max(at) from (${USES}) uses where uses.user_id = u.id)`)} as "lastSeenAt"
+      const sql = `select u.id as "userId", ${isoTimeSql('d.disabled_at')} as "disabledAt", ${isoTimeSql('d.erased_at')} as "erasedAt",
+          ${isoTimeSql(`(select max(at) from (${USES}) uses where uses.user_id = u.id)`)} as "lastSeenAt"
         from unnest(cast(:userIds as uuid[])) u (id) left join auth.disabled_people d on d.user_id = u.id`;
       const found = await rows<PersonState & { userId: string }>(knex, sql, { userIds });
       return new Map(found.map(({ userId, ...state }) => [userId, state]));
@@ -81,11 +81,11 @@ const COUNTS = `select
     'bytes', pg_database_size(current_database())) as database`;
 
 const ACCOUNT = `select a.id, a.shown_email as email, a.email_verified as "emailVerified",
-    ${timeSql('a.created_at')} as "createdAt"
+    ${isoTimeSql('a.created_at')} as "createdAt"
   from auth.identities i join auth.accounts a on a.id::text = i.subject
   where i.user_id = :userId and i.issuer = :issuer order by a.created_at`;
 /** Names of passkeys, and the authenticator app. */
-const FACTORS = `select f.name, ${timeSql('f.created_at')} as "createdAt"
+const FACTORS = `select f.name, ${isoTimeSql('f.created_at')} as "createdAt"
   from auth.identities i join (
     select account_id, name, created_at from auth.passkeys
     union all select account_id, 'Authenticator app', created_at from auth.totp
@@ -93,14 +93,14 @@ const FACTORS = `select f.name, ${timeSql('f.created_at')} as "createdAt"
   where i.user_id = :userId and i.issuer = :issuer order by f.created_at, f.name`;
 const IDENTITIES = `select issuer, subject, email, email_verified as "emailVerified"
   from auth.identities where user_id = :userId order by created_at, issuer`;
-const SESSIONS = `select id, browser, last_network as "lastNetwork", ${timeSql('created_at')} as "createdAt",
-    ${timeSql('last_used_at')} as "lastUsedAt"
+const SESSIONS = `select id, browser, last_network as "lastNetwork", ${isoTimeSql('created_at')} as "createdAt",
+    ${isoTimeSql('last_used_at')} as "lastUsedAt"
   from auth.sessions where user_id = :userId order by last_used_at desc, id`;
 const KEYS = `select id, label, key_prefix as "keyPrefix", permissions, workspace_id as "workspaceId",
-    ${timeSql('created_at')} as "createdAt", ${timeSql('expires_at')} as "expiresAt",
-    ${timeSql('last_used_at')} as "lastUsedAt"
+    ${isoTimeSql('created_at')} as "createdAt", ${isoTimeSql('expires_at')} as "expiresAt",
+    ${isoTimeSql('last_used_at')} as "lastUsedAt"
   from auth.api_keys where user_id = :userId and revoked_at is null order by created_at desc, id`;
 const APPS = `select id, client_id as "clientId", client_name as "clientName", scopes, workspace_id as "workspaceId",
-    ${timeSql('created_at')} as "createdAt", ${timeSql('expires_at')} as "expiresAt", ${timeSql('used_at')} as "lastUsedAt"
+    ${isoTimeSql('created_at')} as "createdAt", ${isoTimeSql('expires_at')} as "expiresAt", ${isoTimeSql('used_at')} as "lastUsedAt"
   from auth.grants where user_id = :userId and revoked_at is null and expires_at > now() and used_at is not null
   order by created_at desc, id`;

@@ -1,6 +1,6 @@
+import { isoTimeSql } from '@wts/log';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import { timeSql } from './time-sql.ts';
 
 /** A place in the list of revoked credentials, which is ordered by time and id. */
 export interface RevocationPlace {
@@ -29,7 +29,7 @@ export interface RevocationReads {
 export function revocationReads(knex: Knex): RevocationReads {
   return {
     list: async (after, limit) => {
-      const [clock] = await rows<{ at: string }>(knex, `select ${timeSql('clock_timestamp()', 'US')} as at`);
+      const [clock] = await rows<{ at: string }>(knex, `select ${isoTimeSql('clock_timestamp()', 'US')} as at`);
       if (clock === undefined) throw new Error('a select without a table has one row');
       if (after === null) return { at: clock.at, credentials: [] };
       return { at: clock.at, credentials: await rows(knex, REVOKED, { ...after, limit }) };
@@ -47,5 +47,5 @@ const REVOKED = `with revoked as (
     union all (select id, user_id, revoked_at, true
       from (select id, user_id, disabled_at as revoked_at from auth.disabled_people) disabled where ${AFTER})
   )
-  select id, user_id as "userId", ${timeSql('revoked_at', 'US')} as "revokedAt", is_all as "isAll" from revoked
+  select id, user_id as "userId", ${isoTimeSql('revoked_at', 'US')} as "revokedAt", is_all as "isAll" from revoked
   order by revoked_at, id limit :limit`;

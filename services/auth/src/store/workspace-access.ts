@@ -1,10 +1,10 @@
 import type { MemberAccess, Member, WorkspaceApp } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { EVENT_COLUMNS } from './events.ts';
-import { timeSql } from './time-sql.ts';
 import { lacksFactorSql } from './second-factors.ts';
 
 /** A page of a list that ascends by an id. */
@@ -120,7 +120,7 @@ function endOf({ before, limit }: Pick<EventsPage, 'before' | 'limit'>) {
   return { at: before?.at ?? null, id: before?.id ?? null, limit };
 }
 
-const LISTED = `select ${EVENT_COLUMNS}, ${timeSql('e.at', 'US')} as place from auth.events e`;
+const LISTED = `select ${EVENT_COLUMNS}, ${isoTimeSql('e.at', 'US')} as place from auth.events e`;
 const IS_PERSONAL = `e.workspace_id is null and e.kind = any(:kinds)`;
 const IS_BEFORE = `(cast(:at as timestamptz) is null or (e.at, e.id) < (cast(:at as timestamptz), cast(:id as uuid)))`;
 const NEWEST = `order by e.at desc, e.id desc limit :limit`;

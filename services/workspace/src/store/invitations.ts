@@ -1,4 +1,5 @@
 import { Fault, LIMITS, type InvitableRole, type Invitation, type MovedInvitation, type Role } from '@wts/contracts';
+import { isoTimeSql } from '@wts/log';
 import { isMoving } from '@wts/read-model';
 import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
@@ -139,10 +140,9 @@ function movingInvitations(knex: Knex): Pick<InvitationStore, 'page' | 'put'> {
   };
 }
 
-const timeSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const MOVED = `select i.id, i.email, i.role, translate(encode(i.code_hash, 'base64'), '+/=', '-_') as "codeHash",
-  i.created_by as "createdBy", ${timeSql('i.created_at')} as "createdAt", ${timeSql('i.expires_at')} as "expiresAt",
-  i.claimed_by as "claimedBy", ${timeSql('i.redeemed_at')} as "redeemedAt" from workspace.invitations i`;
+  i.created_by as "createdBy", ${isoTimeSql('i.created_at', 'US')} as "createdAt", ${isoTimeSql('i.expires_at', 'US')} as "expiresAt",
+  i.claimed_by as "claimedBy", ${isoTimeSql('i.redeemed_at', 'US')} as "redeemedAt" from workspace.invitations i`;
 /** The hash has 32 bytes, whose last group of base64 needs one `=`. */
 const PUT = `insert into workspace.invitations as i (id, workspace_id, email, role, code_hash, created_by, created_at, expires_at, claimed_by, redeemed_at)
   select g.id, :workspaceId, g.email, g.role, decode(translate(g."codeHash", '-_', '+/') || '=', 'base64'), g."createdBy", g."createdAt",
