@@ -158,13 +158,15 @@ interface LinkedSpan {
   readonly causes: readonly (SpanContext | string)[];
   /** A child of the first cause, instead of a trace of its own. */
   readonly isChild?: boolean;
+  /** Of what has begun before its causes were known. */
+  readonly startedAt?: Date;
   readonly attributes?: Attributes;
 }
 
 /** A span of what others caused together, with a link to each; null when none of these is recorded. */
 export function startLinkedSpan(
   name: string,
-  { kind, causes, isChild = false, attributes = {} }: LinkedSpan,
+  { kind, causes, isChild = false, startedAt, attributes = {} }: LinkedSpan,
 ): Span | null {
   if (!isActive || causes.length === 0) return null;
   const links: Link[] = causes.flatMap((cause) => {
@@ -174,7 +176,8 @@ export function startLinkedSpan(
   const [first] = links;
   if (first === undefined) return null;
   const parent = isChild ? trace.setSpanContext(ROOT_CONTEXT, first.context) : ROOT_CONTEXT;
-  return tracer().startSpan(name, { kind: SpanKind[kind], links, attributes }, parent);
+  const startTime = startedAt === undefined ? {} : { startTime: startedAt };
+  return tracer().startSpan(name, { kind: SpanKind[kind], links, attributes, ...startTime }, parent);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { StoredEntry } from '@wts/contracts';
 import { pause } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import { FairQueue } from '@wts/service-kit/fairness';
-import { endSpan, startLinkedSpan } from '@wts/service-kit/observe';
+import { endSpan, startLinkedSpan, type Span } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import type { EventTraces } from '../domain/event-traces.ts';
 import { eventOf, storedEvent, type StoredEvent } from '../domain/event.ts';
@@ -142,17 +142,19 @@ export class Steps {
   }
 
   async #enqueueTraced(pool: Pool, step: Step): ReturnType<typeof enqueue> {
-    const traces = this.#options.traces?.among(step.events);
-    const causes = [...new Set(traces?.values())];
-    const span = startLinkedSpan('enqueue events', { kind: 'CONSUMER', causes });
-    if (span === null) return enqueue(pool, step);
+    const startedAt = new Date();
     try {
       const result = await enqueue(pool, step);
-      endSpan(span, undefined, { 'wts.events': step.events.length, 'wts.deliveries': result.deliveries });
-      if (traces !== undefined) this.#options.onTraced?.(traces);
+      // Only now, because what was read from the log may be here before the message that names its trace.
+      const traces = this.#options.traces?.among(step.events);
+      endSpan(spanOf(traces, startedAt), undefined, {
+        'wts.events': step.events.length,
+        'wts.deliveries': result.deliveries,
+      });
+      if (traces !== undefined && traces.size > 0) this.#options.onTraced?.(traces);
       return result;
     } catch (failure) {
-      endSpan(span, failure);
+      endSpan(spanOf(this.#options.traces?.among(step.events), startedAt), failure);
       throw failure;
     }
   }
@@ -185,6 +187,10 @@ export class Steps {
     if (changed.length > 0) await updateOwners(pool, changed.map(idOf));
     return moved;
   }
+}
+
+function spanOf(traces: ReadonlyMap<string, string> | undefined, startedAt: Date): Span | null {
+  return startLinkedSpan('enqueue events', { kind: 'CONSUMER', causes: [...new Set(traces?.values())], startedAt });
 }
 
 const isOf = (id: string) => (page: WorkspacePage) => page.workspaceId === id;
