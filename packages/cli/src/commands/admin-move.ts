@@ -40,7 +40,7 @@ const VIEW: View<Move> = {
 const POLL_MS = 500;
 const SHARD = { min: 0, max: 4095 } as const;
 
-export async function list(call: Call): Promise<void> {
+export async function moves(call: Call): Promise<void> {
   await call.output.list(await allPages(call, 'moves', VIEW), VIEW);
 }
 

@@ -115,7 +115,7 @@ async function printLink({ output }: Call, row: object, { url, expiresAt }: Link
 
 export const disable = (call: Call): Promise<void> => change(call, 'Disabled', 'post', 'disabling');
 export const enable = (call: Call): Promise<void> => change(call, 'Enabled', 'post', 'enabling');
-export const removeSecondFactors = (call: Call): Promise<void> =>
+export const removeFactors = (call: Call): Promise<void> =>
   change(call, 'Removed the second factors of', 'delete', 'second-factors');
 export const endSessions = (call: Call): Promise<void> => change(call, 'Signed out', 'delete', 'sessions');
 

@@ -60,7 +60,7 @@ const PERMISSIONS: Readonly<Record<string, string>> = { 'read-only': 'READ_ONLY'
 const DAY_MS = 24 * 60 * 60_000;
 const DAYS = { min: 1, max: 3_650 } as const;
 
-export async function createKey({ words, options, output, session, io, signal }: Call): Promise<void> {
+export async function create({ words, options, output, session, io, signal }: Call): Promise<void> {
   const permissions = options.text('permissions');
   if (permissions === undefined) throw usageFault('Say what the key may do: --permissions read-only, or full-access.');
   const days = options.number('days', DAYS);
@@ -84,14 +84,14 @@ export async function createKey({ words, options, output, session, io, signal }:
   await output.text(`${key.token}\n`);
 }
 
-export async function listKeys({ options, output, session }: Call): Promise<void> {
+export async function list({ options, output, session }: Call): Promise<void> {
   const named = options.text('workspace');
   const { api, names } = await session();
   const input = named === undefined ? {} : { workspaceId: (await (await names()).workspace(named)).id };
   await output.list((await api.listApiKeys(input)).keys, VIEW);
 }
 
-export async function revokeKey({ words, options, output, session }: Call): Promise<void> {
+export async function revoke({ words, options, output, session }: Call): Promise<void> {
   const [word = ''] = words;
   const { api } = await session();
   const found = isId(word) ? { id: word, label: word } : keyOf(word, (await api.listApiKeys({})).keys);

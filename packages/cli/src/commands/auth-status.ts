@@ -35,7 +35,7 @@ const VIEW: View<Status> = {
 };
 
 /** Which credentials are stored, where, and which one a command uses. Sends nothing. */
-export async function authStatus({ io, options, output }: Call): Promise<void> {
+export async function status({ io, options, output }: Call): Promise<void> {
   const { profiles } = await readConfig(io);
   // The rows say what is wrong with a store that fails.
   const settings = await readSettings(io, options).catch(() => null);

@@ -1,7 +1,6 @@
-import type { Call } from '../call.ts';
 import { given } from '../options.ts';
 import { LABEL_FIELDS } from '../records/fields.ts';
-import { addNoun, editNoun, listNouns, stepNouns, type NamedRow, type Noun } from './nouns.ts';
+import { actionsOf, type NamedRow, type Noun } from './nouns.ts';
 import { orNull } from './words.ts';
 
 interface LabelRow extends NamedRow {
@@ -34,9 +33,4 @@ const LABEL: Noun<LabelRow> = {
   find: (names, word, workspace) => names.label(word, workspace),
 };
 
-export const list = (call: Call): Promise<void> => listNouns(call, LABEL);
-export const add = (call: Call): Promise<void> => addNoun(call, LABEL);
-export const edit = (call: Call): Promise<void> => editNoun(call, LABEL);
-export const archive = (call: Call): Promise<void> => stepNouns(call, LABEL, { verb: 'Archive', past: 'Archived' });
-export const restore = (call: Call): Promise<void> => stepNouns(call, LABEL, { verb: 'Unarchive', past: 'Restored' });
-export const remove = (call: Call): Promise<void> => stepNouns(call, LABEL, { verb: 'Delete', past: 'Deleted' });
+export const { list, add, edit, archive, restore, remove } = actionsOf(LABEL);

@@ -1,5 +1,5 @@
 import type { Names, WorkspaceRef } from '@wts/client/names';
-import type { Call } from '../call.ts';
+import type { Action, Call } from '../call.ts';
 import { CliFault } from '../fault.ts';
 import { given } from '../options.ts';
 import type { ChangedRecord } from '../output/output.ts';
@@ -31,9 +31,28 @@ export interface Noun<Row extends NamedRow> {
   readonly find: (names: Names, word: string, workspace: WorkspaceRef) => Promise<string>;
 }
 
+/** What can be done with a noun, of which its module exports what it has. */
+export function actionsOf<Row extends NamedRow>(noun: Noun<Row>) {
+  const step =
+    (verb: string, past: string): Action =>
+    (call) =>
+      stepNouns(call, noun, verb, past);
+  return {
+    list: (call) => listNouns(call, noun),
+    show: (call) => showNoun(call, noun),
+    add: (call) => addNoun(call, noun),
+    edit: (call) => editNoun(call, noun),
+    done: step('Complete', 'Done:'),
+    reopen: step('Reopen', 'Reopened'),
+    archive: step('Archive', 'Archived'),
+    restore: step('Unarchive', 'Restored'),
+    remove: step('Delete', 'Deleted'),
+  } as const satisfies Readonly<Record<string, Action>>;
+}
+
 const LIMIT_DEFAULT = 100;
 
-export async function listNouns<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
+async function listNouns<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
   const { options, output, session } = call;
   const { names: openNames, workspaceOrAll } = await session();
   const [names, workspace] = [await openNames(), await workspaceOrAll()];
@@ -54,12 +73,12 @@ export async function listNouns<Row extends NamedRow>(call: Call, noun: Noun<Row
   if (hasMore) await noteMore(call, limit);
 }
 
-export async function showNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
+async function showNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
   const row = await findNoun(call, noun, call.words[0] ?? '');
   await call.output.record(row, row.id, noun.details(row, call));
 }
 
-export async function addNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
+async function addNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
   const workspace = await (await call.session()).workspace();
   const name = call.words.join(' ');
   const input = { ...(await noun.inputOf(call, workspace)), name, workspaceId: workspace.id };
@@ -68,7 +87,7 @@ export async function addNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>)
   await call.output.changed(record, changedNoun('Created', record));
 }
 
-export async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
+async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
   const workspace = await (await call.session()).workspace();
   const { id } = await findNoun(call, noun, call.words[0] ?? '');
   const input = { ...(await noun.inputOf(call, workspace)), ...given({ name: call.options.text('name') }) };
@@ -79,11 +98,7 @@ export async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>
 }
 
 /** Archives, restores, completes or deletes each of the named records. */
-export async function stepNouns<Row extends NamedRow>(
-  call: Call,
-  noun: Noun<Row>,
-  { verb, past }: { readonly verb: string; readonly past: string },
-): Promise<void> {
+async function stepNouns<Row extends NamedRow>(call: Call, noun: Noun<Row>, verb: string, past: string): Promise<void> {
   const found = await Promise.all(
     call.words.map(async (word): Promise<Outcome<Row>> => ({
       word,

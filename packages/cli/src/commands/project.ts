@@ -5,7 +5,7 @@ import { dayText } from '../output/times.ts';
 import { dayColumn, shownBy } from '../output/view.ts';
 import { given } from '../options.ts';
 import { PROJECT_FIELDS } from '../records/fields.ts';
-import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
+import { actionsOf, findNoun, type NamedRow, type Noun } from './nouns.ts';
 import { readText } from './texts.ts';
 import { orNull, slugOf } from './words.ts';
 
@@ -89,15 +89,8 @@ const ADDED: typeof PROJECT = {
   },
 };
 
-export const list = (call: Call): Promise<void> => listNouns(call, PROJECT);
-export const show = (call: Call): Promise<void> => showNoun(call, PROJECT);
-export const add = (call: Call): Promise<void> => addNoun(call, ADDED);
-export const edit = (call: Call): Promise<void> => editNoun(call, PROJECT);
-export const done = (call: Call): Promise<void> => stepNouns(call, PROJECT, { verb: 'Complete', past: 'Done:' });
-export const reopen = (call: Call): Promise<void> => stepNouns(call, PROJECT, { verb: 'Reopen', past: 'Reopened' });
-export const archive = (call: Call): Promise<void> => stepNouns(call, PROJECT, { verb: 'Archive', past: 'Archived' });
-export const restore = (call: Call): Promise<void> => stepNouns(call, PROJECT, { verb: 'Unarchive', past: 'Restored' });
-export const remove = (call: Call): Promise<void> => stepNouns(call, PROJECT, { verb: 'Delete', past: 'Deleted' });
+export const { list, show, edit, done, reopen, archive, restore, remove } = actionsOf(PROJECT);
+export const { add } = actionsOf(ADDED);
 
 /** The people of a private project. */
 export async function members(call: Call): Promise<void> {

@@ -4,7 +4,7 @@ import { usageFault } from '../fault.ts';
 import { given } from '../options.ts';
 import { TEAM_FIELDS } from '../records/fields.ts';
 import { change } from './changes.ts';
-import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
+import { actionsOf, findNoun, type NamedRow, type Noun } from './nouns.ts';
 import { pagesOf } from './pages.ts';
 import { readText } from './texts.ts';
 
@@ -38,16 +38,13 @@ const TEAM: Noun<TeamRow> = {
   find: (names, word, workspace) => names.team(word, workspace),
 };
 
-export const list = (call: Call): Promise<void> => listNouns(call, TEAM);
-export const show = (call: Call): Promise<void> => showNoun(call, TEAM);
-export const add = (call: Call): Promise<void> => {
+const actions = actionsOf(TEAM);
+export const { list, show, edit, archive, restore, remove } = actions;
+
+export async function add(call: Call): Promise<void> {
   if (!call.options.has('key')) throw usageFault('A team needs a key.', 'Such as: wts team add "Web site" --key WEB');
-  return addNoun(call, TEAM);
-};
-export const edit = (call: Call): Promise<void> => editNoun(call, TEAM);
-export const archive = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Archive', past: 'Archived' });
-export const restore = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Unarchive', past: 'Restored' });
-export const remove = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Delete', past: 'Deleted' });
+  await actions.add(call);
+}
 
 interface MemberRow {
   readonly id: string;

@@ -27,7 +27,7 @@ const VIEW: View<WebhookDelivery> = {
   ],
 };
 
-export async function listDeliveries(call: Call): Promise<void> {
+export async function deliveries(call: Call): Promise<void> {
   const { options, output, words } = call;
   const limit = limitOf(call, LIMIT_DEFAULT);
   const status = options.text('status');
@@ -52,7 +52,7 @@ async function read(
   return found.slice(0, limit);
 }
 
-export async function retryDelivery(call: Call): Promise<void> {
+export async function retry(call: Call): Promise<void> {
   const [word = '', wanted = ''] = call.words;
   const { id } = await findEndpoint(call, word);
   const deliveryId = await deliveryOf(call, id, wanted);
@@ -78,7 +78,7 @@ async function deliveryOf(call: Call, endpointId: string, word: string): Promise
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export async function replayDeliveries(call: Call): Promise<void> {
+export async function replay(call: Call): Promise<void> {
   const { options, words, io, output } = call;
   const given = options.text('since');
   if (given === undefined) throw usageFault('Say since when: --since 2h, or a time such as 2026-12-01T09:00:00Z.');

@@ -27,11 +27,11 @@ const VIEW: View<WebhookEndpoint> = {
 
 const changed = (what: string, { id, url }: WebhookEndpoint) => ({ id, key: url, line: `${what} ${id} ${url}` });
 
-export async function listEndpoints({ output, session }: Call): Promise<void> {
+export async function list({ output, session }: Call): Promise<void> {
   await output.list(await endpointsOf(await session()), VIEW);
 }
 
-export async function createEndpoint({ words, options, output, session }: Call): Promise<void> {
+export async function create({ words, options, output, session }: Call): Promise<void> {
   const { api, workspace } = await session();
   const { id: workspaceId } = await workspace();
   const { endpoint, secret } = await api.createWebhookEndpoint({
@@ -43,7 +43,7 @@ export async function createEndpoint({ words, options, output, session }: Call):
   await withSecret(output, endpoint, secret, 'Created');
 }
 
-export async function editEndpoint(call: Call): Promise<void> {
+export async function edit(call: Call): Promise<void> {
   const { words, options, output, session } = call;
   const events = options.list('event');
   const [enable, disable] = [options.flag('enable'), options.flag('disable')];
@@ -60,7 +60,7 @@ export async function editEndpoint(call: Call): Promise<void> {
   await output.changed(endpoint, changed('Changed', endpoint));
 }
 
-export async function testEndpoint(call: Call): Promise<void> {
+export async function test(call: Call): Promise<void> {
   const { id } = await findEndpoint(call, call.words[0] ?? '');
   const { delivery } = await (await call.session()).api.testWebhookEndpoint({ id });
   await call.output.changed(delivery, {
@@ -70,14 +70,14 @@ export async function testEndpoint(call: Call): Promise<void> {
   });
 }
 
-export async function rotateSecret(call: Call): Promise<void> {
+export async function rotate(call: Call): Promise<void> {
   const { id } = await findEndpoint(call, call.words[0] ?? '');
   const { endpoint, secret } = await (await call.session()).api.rotateWebhookSecret({ id });
   await call.output.note('Deliveries are signed by the secrets before too, for 24 hours.');
   await withSecret(call.output, endpoint, secret, 'Rotated the secret of');
 }
 
-export async function deleteEndpoint(call: Call): Promise<void> {
+export async function remove(call: Call): Promise<void> {
   const endpoint = await findEndpoint(call, call.words[0] ?? '');
   await confirm(call, `Delete ${endpoint.url} with its deliveries?`);
   await (await call.session()).api.deleteWebhookEndpoint({ id: endpoint.id });

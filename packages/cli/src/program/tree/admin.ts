@@ -1,5 +1,6 @@
 import type { ArgSpec, CommandSpec } from '../spec.ts';
 import { LIMIT } from './options.ts';
+import { verbsOf } from './verbs.ts';
 
 const PERSON: ArgSpec = { form: '<person>', about: 'A name, an address or an id.' };
 const WORKSPACE: ArgSpec = { form: '<workspace>', about: 'A name, key or id.' };
@@ -41,81 +42,59 @@ const CLIENT_FIELDS = [
   'lastUsedAt',
 ];
 
+const people = () => import('../../commands/admin-person.ts');
+const workspaces = () => import('../../commands/admin-workspace.ts');
+
 const PEOPLE: CommandSpec = {
   name: 'person',
   summary: 'Find people, and help, stop or erase one',
   implied: 'show',
   commands: [
-    {
-      name: 'list',
-      summary: 'List or find people',
-      args: [TEXT],
-      options: [LIMIT],
-      examples: [{ command: 'wts admin person list ada@example.com' }],
-      fields: PERSON_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).list,
-    },
-    {
-      name: 'show',
-      summary: 'Show a person with everything by which they sign in',
-      args: [PERSON],
-      fields: DETAIL_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).show,
-    },
-    {
-      name: 'reset-link',
-      summary: 'Print a link by which a person chooses a new password',
-      about: 'It works once and for 30 minutes. Give it to them alone: it is as good as the password.',
-      args: [PERSON],
-      fields: ['url', 'expiresAt'],
-      load: async () => (await import('../../commands/admin-person.ts')).resetLink,
-    },
-    {
-      name: 'disable',
-      summary: 'End everything of a person within a second, and refuse their sign-ins',
-      args: [PERSON],
-      examples: [{ command: 'wts admin person disable ada@example.com', prints: 'Disabled Ada Lovelace' }],
-      fields: DETAIL_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).disable,
-    },
-    {
-      name: 'enable',
-      summary: 'Let a disabled person sign in again; their API keys work again',
-      args: [PERSON],
-      fields: DETAIL_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).enable,
-    },
-    {
-      name: 'end-sessions',
-      summary: 'Sign a person out everywhere and end their apps; API keys stay',
-      args: [PERSON],
-      fields: DETAIL_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).endSessions,
-    },
-    {
-      name: 'remove-factors',
-      summary: 'Remove the second factors of a person who lost them',
-      about:
-        'The password alone is enough then. Be sure who asks: a stranger with the password may pretend to be them.',
-      args: [PERSON],
-      fields: DETAIL_FIELDS,
-      load: async () => (await import('../../commands/admin-person.ts')).removeSecondFactors,
-    },
-    {
-      name: 'export',
-      summary: 'Write everything that is stored of a person, one JSON object a line',
-      args: [PERSON],
-      options: [{ flags: '--to <file>', about: 'A new file. Default: stdout.' }],
-      load: async () => (await import('../../commands/admin-person.ts')).exportData,
-    },
-    {
-      name: 'erase',
-      summary: 'Erase a person; prints what stays',
-      about: 'Removes them from all workspaces, and deletes their profile, account, sessions, keys and apps for good.',
-      args: [PERSON],
-      fields: ['stays'],
-      load: async () => (await import('../../commands/admin-person.ts')).erase,
-    },
+    ...verbsOf({ args: [PERSON], fields: DETAIL_FIELDS }, people, {
+      list: {
+        summary: 'List or find people',
+        args: [TEXT],
+        options: [LIMIT],
+        examples: [{ command: 'wts admin person list ada@example.com' }],
+        fields: PERSON_FIELDS,
+      },
+      show: {
+        summary: 'Show a person with everything by which they sign in',
+      },
+      resetLink: {
+        summary: 'Print a link by which a person chooses a new password',
+        about: 'It works once and for 30 minutes. Give it to them alone: it is as good as the password.',
+        fields: ['url', 'expiresAt'],
+      },
+      disable: {
+        summary: 'End everything of a person within a second, and refuse their sign-ins',
+        examples: [{ command: 'wts admin person disable ada@example.com', prints: 'Disabled Ada Lovelace' }],
+      },
+      enable: {
+        summary: 'Let a disabled person sign in again; their API keys work again',
+      },
+      endSessions: {
+        summary: 'Sign a person out everywhere and end their apps; API keys stay',
+      },
+      removeFactors: {
+        summary: 'Remove the second factors of a person who lost them',
+        about:
+          'The password alone is enough then. Be sure who asks: a stranger with the password may pretend to be them.',
+      },
+    }),
+    ...verbsOf({ args: [PERSON] }, people, {
+      exportData: {
+        name: 'export',
+        summary: 'Write everything that is stored of a person, one JSON object a line',
+        options: [{ flags: '--to <file>', about: 'A new file. Default: stdout.' }],
+      },
+      erase: {
+        summary: 'Erase a person; prints what stays',
+        about:
+          'Removes them from all workspaces, and deletes their profile, account, sessions, keys and apps for good.',
+        fields: ['stays'],
+      },
+    }),
   ],
 };
 
@@ -123,73 +102,54 @@ const WORKSPACES: CommandSpec = {
   name: 'workspace',
   summary: 'Find workspaces, delete or restore one, give it an owner',
   commands: [
-    {
-      name: 'list',
-      summary: 'List or find workspaces',
-      args: [TEXT],
-      options: [LIMIT],
-      fields: WORKSPACE_FIELDS,
-      load: async () => (await import('../../commands/admin-workspace.ts')).list,
-    },
-    {
-      name: 'delete',
-      summary: 'Delete a workspace, as its owners can',
-      args: [WORKSPACE],
-      fields: WORKSPACE_FIELDS,
-      load: async () => (await import('../../commands/admin-workspace.ts')).remove,
-    },
-    {
-      name: 'restore',
-      summary: 'Restore a deleted workspace',
-      args: [WORKSPACE],
-      fields: WORKSPACE_FIELDS,
-      load: async () => (await import('../../commands/admin-workspace.ts')).restore,
-    },
-    {
-      name: 'add-owner',
-      summary: 'Make a person an owner of a workspace whose owners left',
-      args: [WORKSPACE, PERSON],
-      fields: WORKSPACE_FIELDS,
-      load: async () => (await import('../../commands/admin-workspace.ts')).addOwner,
-    },
-    {
-      name: 'move',
-      summary: 'Move a workspace to another cell, in an installation of several',
-      about:
-        'People work on meanwhile; for a second or two their changes wait. It goes on when this command is interrupted. Every id stays.',
-      args: [WORKSPACE],
-      options: [
-        { flags: '--to <cell>', about: 'The number of the cell.' },
-        { flags: '--cancel', about: 'Give up its move, until it is in the other cell.' },
-      ],
-      examples: [{ command: 'wts admin workspace move acme --to 1', prints: 'Moved Acme (acme) to cell 1' }],
-      fields: MOVE_FIELDS,
-      load: async () => (await import('../../commands/admin-move.ts')).move,
-    },
-    {
-      name: 'moves',
-      summary: 'List moves of workspaces, the newest first',
-      options: [LIMIT],
-      fields: MOVE_FIELDS,
-      load: async () => (await import('../../commands/admin-move.ts')).list,
-    },
+    ...verbsOf({ args: [WORKSPACE], fields: WORKSPACE_FIELDS }, workspaces, {
+      list: {
+        summary: 'List or find workspaces',
+        args: [TEXT],
+        options: [LIMIT],
+      },
+      remove: {
+        summary: 'Delete a workspace, as its owners can',
+      },
+      restore: {
+        summary: 'Restore a deleted workspace',
+      },
+      addOwner: {
+        summary: 'Make a person an owner of a workspace whose owners left',
+        args: [WORKSPACE, PERSON],
+      },
+    }),
+    ...verbsOf({ fields: MOVE_FIELDS }, () => import('../../commands/admin-move.ts'), {
+      move: {
+        summary: 'Move a workspace to another cell, in an installation of several',
+        about:
+          'People work on meanwhile; for a second or two their changes wait. It goes on when this command is interrupted. Every id stays.',
+        args: [WORKSPACE],
+        options: [
+          { flags: '--to <cell>', about: 'The number of the cell.' },
+          { flags: '--cancel', about: 'Give up its move, until it is in the other cell.' },
+        ],
+        examples: [{ command: 'wts admin workspace move acme --to 1', prints: 'Moved Acme (acme) to cell 1' }],
+      },
+      moves: {
+        summary: 'List moves of workspaces, the newest first',
+        options: [LIMIT],
+      },
+    }),
   ],
 };
 
 const CLIENTS: CommandSpec = {
   name: 'client',
   summary: 'Manage the clients of OAuth, where CLIENT_REGISTRATION is closed',
-  commands: [
-    {
-      name: 'list',
+  commands: verbsOf({}, () => import('../../commands/admin-client.ts'), {
+    list: {
       summary: 'List or find clients, newest first',
       args: [TEXT],
       options: [LIMIT],
       fields: CLIENT_FIELDS,
-      load: async () => (await import('../../commands/admin-client.ts')).list,
     },
-    {
-      name: 'add',
+    add: {
       summary: 'Register a client, or allow one by the address of its document',
       args: [{ form: '<name>', about: 'Its name, or the https address of its document.' }],
       options: [
@@ -201,16 +161,13 @@ const CLIENTS: CommandSpec = {
         { command: 'wts admin client add https://claude.ai/oauth/client.json' },
       ],
       fields: ['client_id', 'client_secret', 'client_name', 'redirect_uris'],
-      load: async () => (await import('../../commands/admin-client.ts')).add,
     },
-    {
-      name: 'delete',
+    remove: {
       summary: 'Delete a client, which ends what people allowed it',
       args: [{ form: '<client>', about: 'Its id.' }],
       fields: ['endedGrants'],
-      load: async () => (await import('../../commands/admin-client.ts')).remove,
     },
-  ],
+  }),
 };
 
 export const ADMIN: CommandSpec = {
@@ -227,8 +184,8 @@ export const ADMIN: CommandSpec = {
     {
       name: 'owner',
       summary: 'Create the first owner',
-      commands: [
-        {
+      commands: verbsOf({}, people, {
+        addOwner: {
           name: 'add',
           summary: 'Create a workspace with its owner, and print the link by which they choose a password',
           about: 'Repeated, it creates nothing again, and prints another link.',
@@ -239,18 +196,25 @@ export const ADMIN: CommandSpec = {
             { flags: '--key <key>', about: 'The short name of the workspace in addresses, such as acme.' },
           ],
           fields: ['userId', 'workspaceId', 'link'],
-          load: async () => (await import('../../commands/admin-person.ts')).addOwner,
         },
-      ],
+      }),
     },
     PEOPLE,
     WORKSPACES,
     CLIENTS,
-    {
-      name: 'usage',
-      summary: 'Count people, workspaces and tasks, and the size of the database',
-      fields: ['people', 'peopleDisabled', 'peopleActive', 'workspaces', 'workspacesDeleted', 'tasks', 'databaseBytes'],
-      load: async () => (await import('../../commands/admin-workspace.ts')).usage,
-    },
+    ...verbsOf({}, workspaces, {
+      usage: {
+        summary: 'Count people, workspaces and tasks, and the size of the database',
+        fields: [
+          'people',
+          'peopleDisabled',
+          'peopleActive',
+          'workspaces',
+          'workspacesDeleted',
+          'tasks',
+          'databaseBytes',
+        ],
+      },
+    }),
   ],
 };

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { ADMIN } from './admin.ts';
 import { API, GRAPHQL } from './raw.ts';
-import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
+import { CHECKLIST, COMMENTS, LABEL, PROJECT, TEAM } from './records.ts';
 import { COMPLETE, COMPLETION, CONFIG } from './shell.ts';
 import { API_KEY, AUTH, DOCTOR, LOGIN, LOGOUT } from './sign-in.ts';
 import { QUICK, TASK } from './task.ts';
@@ -27,9 +27,9 @@ export const ROOT: CommandSpec = {
     TASK,
     ...QUICK,
     SEARCH,
-    { ...PROJECT, commands: [...(PROJECT.commands ?? []), PROJECT_MEMBERS] },
+    PROJECT,
     LABEL,
-    { ...TEAM, commands: [...(TEAM.commands ?? []), TEAM_MEMBERS] },
+    TEAM,
     COMMENTS,
     CHECKLIST,
     WORKSPACES,

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../spec.ts';
+import { verbsOf } from './verbs.ts';
 
 export const COMPLETION: CommandSpec = {
   name: 'completion',
@@ -25,9 +26,8 @@ export const CONFIG: CommandSpec = {
   name: 'config',
   summary: 'Show settings with their sources, and change them',
   about: 'A flag takes precedence over the environment, that over the file .wts, that over the profile.',
-  commands: [
-    {
-      name: 'list',
+  commands: verbsOf({}, () => import('../../commands/config.ts'), {
+    list: {
       summary: 'List settings, with where each comes from',
       examples: [
         {
@@ -37,33 +37,26 @@ export const CONFIG: CommandSpec = {
         },
       ],
       fields: ['name', 'value', 'source'],
-      load: async () => (await import('../../commands/config.ts')).list,
     },
-    {
-      name: 'get',
+    get: {
       summary: 'Print a setting',
       args: [{ form: '<name>', about: 'As wts config list names it.' }],
       fields: ['name', 'value', 'source'],
       examples: [{ command: 'wts config get workspace', prints: 'acme' }],
-      load: async () => (await import('../../commands/config.ts')).get,
     },
-    {
-      name: 'set',
+    set: {
       summary: 'Set the profile, or the workspace of the profile',
       args: [SETTING, { form: '<value>', about: 'The value.' }],
       options: [HERE],
       examples: [{ command: 'wts config set profile work' }, { command: 'wts config set workspace acme --here' }],
-      load: async () => (await import('../../commands/config.ts')).set,
     },
-    {
-      name: 'unset',
+    unset: {
       summary: 'Take a setting away',
       args: [SETTING],
       options: [HERE],
       examples: [{ command: 'wts config unset workspace --here' }],
-      load: async () => (await import('../../commands/config.ts')).unset,
     },
-  ],
+  }),
 };
 
 export const COMPLETE: CommandSpec = {

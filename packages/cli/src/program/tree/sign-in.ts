@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../spec.ts';
+import { verbsOf } from './verbs.ts';
 
 export const LOGIN: CommandSpec = {
   name: 'login',
@@ -50,24 +51,21 @@ export const LOGOUT: CommandSpec = {
 export const AUTH: CommandSpec = {
   name: 'auth',
   summary: 'Show how you are signed in',
-  commands: [
-    {
-      name: 'status',
+  commands: verbsOf({}, () => import('../../commands/auth-status.ts'), {
+    status: {
       summary: 'Show the profiles, and where their keys are stored',
       about: 'Sends nothing. wts whoami asks the service.',
       examples: [{ command: 'wts auth status' }],
       fields: ['profile', 'isUsed', 'url', 'person', 'key', 'access', 'expiresAt', 'storedIn'],
-      load: async () => (await import('../../commands/auth-status.ts')).authStatus,
     },
-  ],
+  }),
 };
 
 export const API_KEY: CommandSpec = {
   name: 'api-key',
   summary: 'Manage your personal API keys',
-  commands: [
-    {
-      name: 'create',
+  commands: verbsOf({}, () => import('../../commands/api-key.ts'), {
+    create: {
       summary: 'Create an API key, and print it once',
       examples: [
         { command: 'wts api-key create ci --permissions read-only', prints: 'wts_0Ab1Cd2E…' },
@@ -89,10 +87,8 @@ export const API_KEY: CommandSpec = {
         'lastUsedAt',
         'token',
       ],
-      load: async () => (await import('../../commands/api-key.ts')).createKey,
     },
-    {
-      name: 'list',
+    list: {
       summary: 'List your API keys; with --workspace, those for this workspace alone',
       fields: [
         'id',
@@ -112,10 +108,8 @@ export const API_KEY: CommandSpec = {
             'ID        LABEL  KEY            ACCESS     WORKSPACE  EXPIRES     USED\n36734788  ci     wts_LAetQTel…  read-only  all        2027-01-26  2026-11-26',
         },
       ],
-      load: async () => (await import('../../commands/api-key.ts')).listKeys,
     },
-    {
-      name: 'revoke',
+    revoke: {
       summary: 'Revoke an API key',
       examples: [{ command: 'wts api-key revoke ci', prints: 'Revoked ci. It stops working within a second.' }],
       args: [{ form: '<key>', about: 'Its label, its id, or the beginning of its id or of the key.' }],
@@ -123,9 +117,8 @@ export const API_KEY: CommandSpec = {
         { flags: '--include-made', about: 'Also revoke the keys that were made with it. For a key that leaked.' },
       ],
       fields: ['id'],
-      load: async () => (await import('../../commands/api-key.ts')).revokeKey,
     },
-  ],
+  }),
 };
 
 export const DOCTOR: CommandSpec = {

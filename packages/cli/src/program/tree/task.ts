@@ -1,6 +1,7 @@
 import { TASK_FIELD_NAMES } from '../../records/fields.ts';
 import type { ArgSpec, CommandSpec, OptionSpec } from '../spec.ts';
 import { DRY_RUN, LIMIT } from './options.ts';
+import { verbsOf } from './verbs.ts';
 
 const PRIORITIES = ['none', 'urgent', 'high', 'medium', 'low'];
 const LISTS = ['inbox', 'today', 'upcoming', 'anytime', 'someday', 'logbook'];
@@ -61,8 +62,8 @@ const LIST_OPTIONS: readonly OptionSpec[] = [
   LIMIT,
 ];
 
-const changes = () => import('../../commands/task-change.ts');
 const lists = () => import('../../commands/task-list.ts');
+const OF_TASK = { fields: TASK_FIELD_NAMES } as const;
 
 export const TASK: CommandSpec = {
   name: 'task',
@@ -70,174 +71,142 @@ export const TASK: CommandSpec = {
   implied: 'show',
   examples: [{ command: 'wts task ACME-12' }, { command: 'wts task list --project website --due-to "end of month"' }],
   commands: [
-    {
-      name: 'list',
-      summary: 'List tasks',
-      examples: [
-        {
-          command: 'wts task list --assignee me',
-          prints: 'KEY      TITLE             DUE         PROJECT\nACME-12  Write the report  Fri 27 Nov  Website',
-        },
-        { command: 'wts task list --state done --order completed --limit 10 --json number,title,completedAt' },
-      ],
-      options: LIST_OPTIONS,
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await lists()).list,
-    },
-    {
-      name: 'show',
-      summary: 'Show a task with its checklist and its comments',
-      args: [
-        {
-          form: '<task>',
-          about: 'Its key (ACME-12), number, id, beginning of its id, address, or title.',
-          completes: 'task',
-        },
-      ],
-      fields: TASK_FIELD_NAMES,
-      examples: [{ command: 'wts task ACME-12' }],
-      load: async () => (await import('../../commands/task-show.ts')).show,
-    },
-    {
-      name: 'add',
-      summary: 'Create a task',
-      about: 'Where no title is given at a terminal, an editor opens. For one line of quick words see wts add.',
-      examples: [
-        {
-          command: 'wts task add Write the report --project website --due friday --priority high',
-          prints: 'Created ACME-12 Write the report, due Fri 27 Nov',
-        },
-        { command: 'wts task add "Release notes" --description @notes.md --label docs --label release' },
-      ],
-      args: [{ form: '[title...]', about: 'The title. Its words need no quotes.' }],
-      options: [
-        ...FIELDS,
-        REPEAT,
-        { flags: '--label <name>', about: 'A label; repeat it for several.', isRepeated: true, completes: 'label' },
-      ],
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-add.ts')).add,
-    },
-    {
-      name: 'edit',
-      summary: 'Change tasks',
-      about: 'The same change of each of them. For one task and without options, an editor opens.',
-      examples: [
-        {
-          command: 'wts task edit ACME-12 --due +1w --add-label urgent',
-          prints: 'Changed ACME-12 Write the report, due Fri 4 Dec',
-        },
-        { command: 'wts task list --assignee ana -q | wts task edit - --assignee me' },
-      ],
-      args: [TASKS],
-      options: [
-        { flags: '-t, --title <text>', about: 'The new title.' },
-        ...FIELDS,
-        {
-          flags: '--label <name>',
-          about: 'All labels it has from now on; "none" for none.',
-          isRepeated: true,
-          completes: 'label',
-        },
-        {
-          flags: '--add-label <name>',
-          about: 'A label to add; the others stay.',
-          isRepeated: true,
-          completes: 'label',
-        },
-        {
-          flags: '--remove-label <name>',
-          about: 'A label to remove; the others stay.',
-          isRepeated: true,
-          completes: 'label',
-        },
-      ],
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await changes()).edit,
-    },
-    step('done', 'Complete tasks', 'Done ACME-12 Write the report', async () => (await changes()).done),
-    step(
-      'reopen',
-      'Open completed tasks again',
-      'Reopened ACME-12 Write the report',
-      async () => (await changes()).reopen,
-    ),
-    step(
-      'trash',
-      'Move tasks to the Trash',
-      'Moved to the Trash ACME-12 Write the report',
-      async () => (await changes()).trash,
-    ),
-    step(
-      'restore',
-      'Restore tasks from the Trash',
-      'Restored ACME-12 Write the report',
-      async () => (await changes()).restore,
-    ),
-    {
-      name: 'delete',
-      summary: 'Delete tasks for good',
-      about:
-        'With their comments and checklists, and without a way back: wts task trash has one. You type the key to confirm.',
-      examples: [{ command: 'wts task delete ACME-12 --dry-run', prints: 'Would delete ACME-12 (…)' }],
-      args: [TASKS],
-      options: [DRY_RUN],
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await changes()).remove,
-    },
-    {
-      name: 'move',
-      summary: 'Move tasks to another project, or to another place in their list',
-      examples: [
-        { command: 'wts task move ACME-12 --after ACME-3' },
-        { command: 'wts task move ACME-12 ACME-13 --project website' },
-      ],
-      args: [TASKS],
-      options: [
-        { flags: '-p, --project <name>', about: 'Into this project; "none" for none.', completes: 'project' },
-        { flags: '--before <task>', about: 'Before this task.', completes: 'task' },
-        { flags: '--after <task>', about: 'After this task.', completes: 'task' },
-      ],
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await changes()).move,
-    },
-    {
-      name: 'repeat',
-      summary: 'Make a task repeat, or end its series',
-      examples: [
-        {
-          command: 'wts task repeat ACME-12 every monday and thursday',
-          prints: 'Changed ACME-12 Water the plants, due today, repeats every Monday and Thursday',
-        },
-        { command: 'wts task repeat ACME-12 every 3 days after completion' },
-        { command: 'wts task repeat ACME-12 none' },
-      ],
-      args: [
-        { form: '<task>', about: 'The task.', completes: 'task' },
-        { form: '<words...>', about: 'How it repeats, or "none".' },
-      ],
-      fields: TASK_FIELD_NAMES,
-      load: async () => (await changes()).repeat,
-    },
-    step(
-      'skip',
-      'Skip an occurrence: the task goes to the next day of its rule',
-      'Skipped ACME-12 Water the plants, due Thu 3 Dec',
-      async () => (await changes()).skip,
-    ),
+    ...verbsOf(OF_TASK, lists, {
+      list: {
+        summary: 'List tasks',
+        examples: [
+          {
+            command: 'wts task list --assignee me',
+            prints: 'KEY      TITLE             DUE         PROJECT\nACME-12  Write the report  Fri 27 Nov  Website',
+          },
+          { command: 'wts task list --state done --order completed --limit 10 --json number,title,completedAt' },
+        ],
+        options: LIST_OPTIONS,
+      },
+    }),
+    ...verbsOf(OF_TASK, () => import('../../commands/task-show.ts'), {
+      show: {
+        summary: 'Show a task with its checklist and its comments',
+        args: [
+          {
+            form: '<task>',
+            about: 'Its key (ACME-12), number, id, beginning of its id, address, or title.',
+            completes: 'task',
+          },
+        ],
+        examples: [{ command: 'wts task ACME-12' }],
+      },
+    }),
+    ...verbsOf(OF_TASK, () => import('../../commands/task-add.ts'), {
+      add: {
+        summary: 'Create a task',
+        about: 'Where no title is given at a terminal, an editor opens. For one line of quick words see wts add.',
+        examples: [
+          {
+            command: 'wts task add Write the report --project website --due friday --priority high',
+            prints: 'Created ACME-12 Write the report, due Fri 27 Nov',
+          },
+          { command: 'wts task add "Release notes" --description @notes.md --label docs --label release' },
+        ],
+        args: [{ form: '[title...]', about: 'The title. Its words need no quotes.' }],
+        options: [
+          ...FIELDS,
+          REPEAT,
+          { flags: '--label <name>', about: 'A label; repeat it for several.', isRepeated: true, completes: 'label' },
+        ],
+      },
+    }),
+    ...verbsOf({ ...OF_TASK, args: [TASKS] }, () => import('../../commands/task-change.ts'), {
+      edit: {
+        summary: 'Change tasks',
+        about: 'The same change of each of them. For one task and without options, an editor opens.',
+        examples: [
+          {
+            command: 'wts task edit ACME-12 --due +1w --add-label urgent',
+            prints: 'Changed ACME-12 Write the report, due Fri 4 Dec',
+          },
+          { command: 'wts task list --assignee ana -q | wts task edit - --assignee me' },
+        ],
+        options: [
+          { flags: '-t, --title <text>', about: 'The new title.' },
+          ...FIELDS,
+          {
+            flags: '--label <name>',
+            about: 'All labels it has from now on; "none" for none.',
+            isRepeated: true,
+            completes: 'label',
+          },
+          {
+            flags: '--add-label <name>',
+            about: 'A label to add; the others stay.',
+            isRepeated: true,
+            completes: 'label',
+          },
+          {
+            flags: '--remove-label <name>',
+            about: 'A label to remove; the others stay.',
+            isRepeated: true,
+            completes: 'label',
+          },
+        ],
+      },
+      done: {
+        summary: 'Complete tasks',
+        examples: [{ command: 'wts task done ACME-12', prints: 'Done ACME-12 Write the report' }],
+      },
+      reopen: {
+        summary: 'Open completed tasks again',
+        examples: [{ command: 'wts task reopen ACME-12', prints: 'Reopened ACME-12 Write the report' }],
+      },
+      trash: {
+        summary: 'Move tasks to the Trash',
+        examples: [{ command: 'wts task trash ACME-12', prints: 'Moved to the Trash ACME-12 Write the report' }],
+      },
+      restore: {
+        summary: 'Restore tasks from the Trash',
+        examples: [{ command: 'wts task restore ACME-12', prints: 'Restored ACME-12 Write the report' }],
+      },
+      remove: {
+        summary: 'Delete tasks for good',
+        about:
+          'With their comments and checklists, and without a way back: wts task trash has one. You type the key to confirm.',
+        examples: [{ command: 'wts task delete ACME-12 --dry-run', prints: 'Would delete ACME-12 (…)' }],
+        options: [DRY_RUN],
+      },
+      move: {
+        summary: 'Move tasks to another project, or to another place in their list',
+        examples: [
+          { command: 'wts task move ACME-12 --after ACME-3' },
+          { command: 'wts task move ACME-12 ACME-13 --project website' },
+        ],
+        options: [
+          { flags: '-p, --project <name>', about: 'Into this project; "none" for none.', completes: 'project' },
+          { flags: '--before <task>', about: 'Before this task.', completes: 'task' },
+          { flags: '--after <task>', about: 'After this task.', completes: 'task' },
+        ],
+      },
+      repeat: {
+        summary: 'Make a task repeat, or end its series',
+        examples: [
+          {
+            command: 'wts task repeat ACME-12 every monday and thursday',
+            prints: 'Changed ACME-12 Water the plants, due today, repeats every Monday and Thursday',
+          },
+          { command: 'wts task repeat ACME-12 every 3 days after completion' },
+          { command: 'wts task repeat ACME-12 none' },
+        ],
+        args: [
+          { form: '<task>', about: 'The task.', completes: 'task' },
+          { form: '<words...>', about: 'How it repeats, or "none".' },
+        ],
+      },
+      skip: {
+        summary: 'Skip an occurrence: the task goes to the next day of its rule',
+        examples: [{ command: 'wts task skip ACME-12', prints: 'Skipped ACME-12 Water the plants, due Thu 3 Dec' }],
+      },
+    }),
   ],
 };
-
-function step(name: string, summary: string, prints: string, load: NonNullable<CommandSpec['load']>): CommandSpec {
-  return {
-    name,
-    summary,
-    examples: [{ command: `wts task ${name} ACME-12`, prints }],
-    args: [TASKS],
-    fields: TASK_FIELD_NAMES,
-    load,
-  };
-}
 
 /** The quick ways to the same. */
 export const QUICK: readonly CommandSpec[] = [
@@ -259,15 +228,16 @@ export const QUICK: readonly CommandSpec[] = [
     fields: TASK_FIELD_NAMES,
     load: async () => (await import('../../commands/quick-add.ts')).quickAdd,
   },
-  listing('today', 'List what starts or is due today or before', async () => (await lists()).today),
-  listing('inbox', 'List what has no plan yet', async () => (await lists()).inbox),
-  listing('upcoming', 'List what starts later', async () => (await lists()).upcoming),
+  ...verbsOf(OF_TASK, lists, {
+    today: listing('today', 'List what starts or is due today or before'),
+    inbox: listing('inbox', 'List what has no plan yet'),
+    upcoming: listing('upcoming', 'List what starts later'),
+  }),
 ];
 
 /** A list of the app, of one person. */
-function listing(name: string, summary: string, load: NonNullable<CommandSpec['load']>): CommandSpec {
+function listing(name: string, summary: string): Omit<CommandSpec, 'name' | 'load'> {
   return {
-    name,
     summary,
     about:
       'Tasks that are assigned to you, and those of yours that are assigned to no person, unless --assignee or --everyone is given.',
@@ -276,7 +246,5 @@ function listing(name: string, summary: string, load: NonNullable<CommandSpec['l
       { flags: '--everyone', about: 'The tasks of all people.' },
       ...LIST_OPTIONS.filter(({ flags }) => !/--(?:list|state) /.test(flags)),
     ],
-    fields: TASK_FIELD_NAMES,
-    load,
   };
 }

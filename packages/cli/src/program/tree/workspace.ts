@@ -1,114 +1,98 @@
 import type { ArgSpec, CommandSpec } from '../spec.ts';
 import { DRY_RUN, LIMIT } from './options.ts';
+import { verbsOf } from './verbs.ts';
 
 const FIELDS = ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt', 'archivedAt'];
 const INVITATION_FIELDS = ['id', 'workspaceId', 'email', 'role', 'createdBy', 'createdAt', 'expiresAt', 'code'];
 const WORKSPACE: ArgSpec = { form: '<workspace>', about: 'Its key, name or id.', completes: 'workspace' };
 
+const workspaces = () => import('../../commands/workspace.ts');
+
 export const WORKSPACES: CommandSpec = {
   name: 'workspace',
   summary: 'Work with workspaces, their members and invitations',
   commands: [
-    {
-      name: 'list',
-      summary: 'List your workspaces',
-      examples: [{ command: 'wts workspace list' }],
-      fields: FIELDS,
-      load: async () => (await import('../../commands/workspace.ts')).list,
-    },
-    {
-      name: 'use',
-      summary: 'Choose the workspace of commands that name none',
-      about: 'Kept in the profile; with --here, or without a profile, in the file .wts of this folder.',
-      args: [WORKSPACE],
-      options: [{ flags: '--here', about: 'For this folder and those below it.' }],
-      examples: [
-        {
-          command: 'wts workspace use acme',
-          prints: 'Commands that name no workspace use Acme (acme) from now on: profile api.example.com',
-        },
-      ],
-      fields: ['id', 'name', 'urlKey', 'role'],
-      load: async () => (await import('../../commands/workspace.ts')).use,
-    },
-    {
-      name: 'create',
-      summary: 'Create a workspace',
-      args: [{ form: '<name...>', about: 'The name. Its words need no quotes.' }],
-      options: [
-        {
-          flags: '--key <key>',
-          about: 'Its short name in addresses and in keys of tasks. It cannot be changed. Default: made of the name.',
-        },
-      ],
-      examples: [{ command: 'wts workspace create Acme', prints: 'Created Acme (acme)' }],
-      fields: FIELDS,
-      load: async () => (await import('../../commands/workspace.ts')).create,
-    },
-    {
-      name: 'members',
-      summary: 'List the members, change a role, or remove one',
-      options: [
-        { flags: '--role <name=role>', about: 'Give a member a role: owner, admin, member or guest.' },
-        { flags: '--remove <name>', about: 'Remove a member.', completes: 'person' },
-      ],
-      examples: [{ command: 'wts workspace members --role ana=admin' }],
-      fields: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
-      load: async () => (await import('../../commands/workspace.ts')).members,
-    },
-    {
-      name: 'invite',
-      summary: 'Invite people by their e-mail addresses, or every person with a code',
-      about: 'The JSON of several addresses is a list.',
-      args: [{ form: '[address...]', about: 'Only this e-mail address can use the code, once.' }],
-      options: [
-        { flags: '--role <role>', about: 'Default: member.', choices: ['admin', 'member', 'guest'] },
-        { flags: '--days <number>', about: 'Days until it ends. Default: 7.' },
-        { flags: '--list', about: 'List the open invitations instead.' },
-        { flags: '--revoke <id>', about: 'End an invitation instead.' },
-      ],
-      examples: [
-        { command: 'wts workspace invite ana@example.com --role admin' },
-        { command: 'wts workspace invite ben@example.com cleo@example.com' },
-      ],
-      fields: INVITATION_FIELDS,
-      load: async () => (await import('../../commands/invitation.ts')).invite,
-    },
-    {
-      name: 'join',
-      summary: 'Join a workspace with the code of an invitation',
-      args: [{ form: '<code>', about: 'The code.' }],
-      fields: FIELDS,
-      examples: [{ command: 'wts workspace join cKw6ygjm_vD6OoM5I9ZTCleWOZ7djCZ5' }],
-      load: async () => (await import('../../commands/workspace.ts')).join,
-    },
-    {
-      name: 'leave',
-      summary: 'Leave a workspace',
-      args: [WORKSPACE],
-      fields: FIELDS,
-      examples: [{ command: 'wts workspace leave acme' }],
-      load: async () => (await import('../../commands/workspace.ts')).leave,
-    },
-    {
-      name: 'delete',
-      summary: 'Delete a workspace of yours',
-      about:
-        'For 7 days its members can read it, and wts workspace restore brings it back. Then it is deleted for good.',
-      args: [WORKSPACE],
-      options: [DRY_RUN],
-      fields: FIELDS,
-      examples: [{ command: 'wts workspace delete acme --dry-run' }],
-      load: async () => (await import('../../commands/workspace.ts')).remove,
-    },
-    {
-      name: 'restore',
-      summary: 'Restore a deleted workspace',
-      args: [{ form: '<workspace>', about: 'Its key or its id.' }],
-      fields: FIELDS,
-      examples: [{ command: 'wts workspace restore acme' }],
-      load: async () => (await import('../../commands/workspace.ts')).restore,
-    },
+    ...verbsOf({ fields: FIELDS }, workspaces, {
+      list: {
+        summary: 'List your workspaces',
+        examples: [{ command: 'wts workspace list' }],
+      },
+      use: {
+        summary: 'Choose the workspace of commands that name none',
+        about: 'Kept in the profile; with --here, or without a profile, in the file .wts of this folder.',
+        args: [WORKSPACE],
+        options: [{ flags: '--here', about: 'For this folder and those below it.' }],
+        examples: [
+          {
+            command: 'wts workspace use acme',
+            prints: 'Commands that name no workspace use Acme (acme) from now on: profile api.example.com',
+          },
+        ],
+        fields: ['id', 'name', 'urlKey', 'role'],
+      },
+      create: {
+        summary: 'Create a workspace',
+        args: [{ form: '<name...>', about: 'The name. Its words need no quotes.' }],
+        options: [
+          {
+            flags: '--key <key>',
+            about: 'Its short name in addresses and in keys of tasks. It cannot be changed. Default: made of the name.',
+          },
+        ],
+        examples: [{ command: 'wts workspace create Acme', prints: 'Created Acme (acme)' }],
+      },
+      members: {
+        summary: 'List the members, change a role, or remove one',
+        options: [
+          { flags: '--role <name=role>', about: 'Give a member a role: owner, admin, member or guest.' },
+          { flags: '--remove <name>', about: 'Remove a member.', completes: 'person' },
+        ],
+        examples: [{ command: 'wts workspace members --role ana=admin' }],
+        fields: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
+      },
+    }),
+    ...verbsOf({ fields: INVITATION_FIELDS }, () => import('../../commands/invitation.ts'), {
+      invite: {
+        summary: 'Invite people by their e-mail addresses, or every person with a code',
+        about: 'The JSON of several addresses is a list.',
+        args: [{ form: '[address...]', about: 'Only this e-mail address can use the code, once.' }],
+        options: [
+          { flags: '--role <role>', about: 'Default: member.', choices: ['admin', 'member', 'guest'] },
+          { flags: '--days <number>', about: 'Days until it ends. Default: 7.' },
+          { flags: '--list', about: 'List the open invitations instead.' },
+          { flags: '--revoke <id>', about: 'End an invitation instead.' },
+        ],
+        examples: [
+          { command: 'wts workspace invite ana@example.com --role admin' },
+          { command: 'wts workspace invite ben@example.com cleo@example.com' },
+        ],
+      },
+    }),
+    ...verbsOf({ fields: FIELDS }, workspaces, {
+      join: {
+        summary: 'Join a workspace with the code of an invitation',
+        args: [{ form: '<code>', about: 'The code.' }],
+        examples: [{ command: 'wts workspace join cKw6ygjm_vD6OoM5I9ZTCleWOZ7djCZ5' }],
+      },
+      leave: {
+        summary: 'Leave a workspace',
+        args: [WORKSPACE],
+        examples: [{ command: 'wts workspace leave acme' }],
+      },
+      remove: {
+        summary: 'Delete a workspace of yours',
+        about:
+          'For 7 days its members can read it, and wts workspace restore brings it back. Then it is deleted for good.',
+        args: [WORKSPACE],
+        options: [DRY_RUN],
+        examples: [{ command: 'wts workspace delete acme --dry-run' }],
+      },
+      restore: {
+        summary: 'Restore a deleted workspace',
+        args: [{ form: '<workspace>', about: 'Its key or its id.' }],
+        examples: [{ command: 'wts workspace restore acme' }],
+      },
+    }),
   ],
 };
 
