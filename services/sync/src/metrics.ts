@@ -1,14 +1,13 @@
-import { watchGauge } from '@wts/service-kit/observe';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { metricsOf } from '@wts/service-kit/observe';
+import type { Registry } from 'prom-client';
 import type { FairGateWatch } from '@wts/service-kit/fairness';
 
 /** A sweep that waits for hours has a step that fails at every try. */
 export function sweepMetrics(registry: Registry): (waiting: number) => void {
-  const waiting = new Gauge({
-    name: 'wts_sweep_waiting',
-    help: 'Deletions and moves of many records that are still in progress.',
-    registers: [registry],
-  });
+  const waiting = metricsOf(registry).gauge(
+    'wts_sweep_waiting',
+    'Deletions and moves of many records that are still in progress.',
+  );
   return (count) => waiting.set(count);
 }
 
@@ -25,7 +24,7 @@ export function watchLast<Seen extends object>(
 ): (more: Partial<Seen>) => void {
   let [seen, atMs] = [initial, -Infinity];
   for (const [name, help, value] of gauges)
-    watchGauge(registry, { name, help }, () => {
+    metricsOf(registry).watch(name, help, () => {
       const agoMs = performance.now() - atMs;
       return agoMs <= SHOWN_MS ? value(seen, agoMs) : 0;
     });
@@ -41,7 +40,7 @@ export function logMetrics(
   retentionMs: number,
 ): (measured: { readonly oldestSeconds: number; readonly bytes: number }) => void {
   const retention = 'How long the log is kept at least (LOG_RETENTION_DAYS).';
-  watchGauge(registry, { name: 'wts_log_retention_seconds', help: retention }, () => retentionMs / 1000);
+  metricsOf(registry).watch('wts_log_retention_seconds', retention, () => retentionMs / 1000);
   return watchLast(registry, { oldestSeconds: 0, bytes: 0 }, [
     [
       'wts_log_oldest_seconds',
@@ -58,26 +57,22 @@ export interface WaitMetrics extends FairGateWatch {
 
 /** Metrics of resources that are shared out by person: what waits, what was refused, what was dropped. */
 export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'body') => WaitMetrics {
-  const labelNames = ['kind'] as const;
-  const registers = [registry];
-  const waiting = new Gauge({
-    name: 'wts_fairness_waiting',
-    help: 'Waiting for the turn of their person: pages of deltas, reads of sockets, large bodies.',
-    labelNames,
-    registers,
-  });
-  const refused = new Counter({
-    name: 'wts_fairness_refused_total',
-    help: 'Requests refused with Retry-After, because too much waits or is held for their person.',
-    labelNames,
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'wts_fairness_dropped_total',
-    help: 'Requests that never began: the client disconnected, or they waited too long.',
-    labelNames,
-    registers,
-  });
+  const { counter, gauge } = metricsOf(registry);
+  const waiting = gauge(
+    'wts_fairness_waiting',
+    'Waiting for the turn of their person: pages of deltas, reads of sockets, large bodies.',
+    'kind',
+  );
+  const refused = counter(
+    'wts_fairness_refused_total',
+    'Requests refused with Retry-After, because too much waits or is held for their person.',
+    'kind',
+  );
+  const dropped = counter(
+    'wts_fairness_dropped_total',
+    'Requests that never began: the client disconnected, or they waited too long.',
+    'kind',
+  );
   return (kind) => ({
     onWaiting: (count) => waiting.set({ kind }, count),
     onRefused: () => refused.inc({ kind }),

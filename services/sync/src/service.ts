@@ -2,7 +2,7 @@ import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
-import { labelShard, watchGauge } from '@wts/service-kit/observe';
+import { labelShard, metricsOf } from '@wts/service-kit/observe';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { GroupCache, shardCheck, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
@@ -71,15 +71,15 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const standby = openStandby(kit, config);
     const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);
-    const metricsOf = waitMetrics(kit.metrics);
-    const pageWaits = { waitMs: SYNC_LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
-    const socketWaits = { waitMs: SYNC_LIMITS.socketReadWaitMs, watch: metricsOf('socket') };
+    const waitsOf = waitMetrics(kit.metrics);
+    const pageWaits = { waitMs: SYNC_LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: waitsOf('page') };
+    const socketWaits = { waitMs: SYNC_LIMITS.socketReadWaitMs, watch: waitsOf('socket') };
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, contention }));
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
-    const pages = new Pages({ ...reading, networkOf, metrics: metricsOf('page') });
+    const pages = new Pages({ ...reading, networkOf, metrics: waitsOf('page') });
     const help = 'Bytes of pages of deltas that clients have requested and not received.';
-    watchGauge(kit.metrics, { name: 'wts_page_unsent_bytes', help }, () => pages.bytes);
+    metricsOf(kit.metrics).watch('wts_page_unsent_bytes', help, () => pages.bytes);
     const snapshots = openSnapshots({ kit, shares, pool, turns, ...reading });
     const { socketServer } = openLive({
       kit,
@@ -93,7 +93,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       openAnswers: snapshots.openAnswers,
     });
 
-    const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body'), turns) } });
+    const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(waitsOf('body'), turns) } });
     mountMutate(app, engine, networkOf);
     mountInternal(app, engine);
     mountRecords(app, reads);

@@ -34,9 +34,9 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
   const sources = new Sources({ primary: pool, reads, groupCache, standby });
   const { networkOf } = turns;
   const budget = new SpoolBudget({ networkOf });
-  const metricsOf = snapshotMetrics(metrics);
+  const watchOf = snapshotMetrics(metrics);
   const toolsOf = (kind: SnapshotKind, slots: number) => {
-    const watch = metricsOf(kind);
+    const watch = watchOf(kind);
     const gate = new FairGate({
       slots,
       networkOf,

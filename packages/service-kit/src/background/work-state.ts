@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { Logger } from '../observe/logger.ts';
+import { metricsOf } from '../observe/metrics.ts';
 import type { BackgroundStatus, Readiness } from '../observe/readiness.ts';
 
 /** The parts of a service that background work uses; `ServiceContext` has them. */
@@ -81,7 +82,7 @@ export class WorkState {
 }
 
 export function openWorkState({ metrics: registry, readiness, log }: BackgroundContext, work: ShownWork): WorkState {
-  const metrics = METRICS.getOrInsertComputed(registry, metricsOf);
+  const metrics = METRICS.getOrInsertComputed(registry, workMetrics);
   const state = new WorkState(work, log, metrics);
   metrics.states.push(state);
   readiness.addBackground(work.name, () => state.status);
@@ -98,19 +99,11 @@ interface WorkMetrics {
 const METRICS = new WeakMap<Registry, WorkMetrics>();
 
 /** The metrics of all background work of a service. */
-function metricsOf(registry: Registry): WorkMetrics {
+function workMetrics(registry: Registry): WorkMetrics {
   const states: WorkState[] = [];
-  const options = { labelNames: ['work'] as const, registers: [registry] };
-  const gauge = (name: string, help: string, read: (status: BackgroundStatus) => number): void => {
-    void new Gauge({
-      name,
-      help,
-      ...options,
-      collect() {
-        for (const state of states) this.set({ work: state.name }, read(state.status));
-      },
-    });
-  };
+  const { counter, watchSeries } = metricsOf(registry);
+  const gauge = (name: string, help: string, read: (status: BackgroundStatus) => number): void =>
+    watchSeries(name, help, ['work'], () => states.map((state) => [{ work: state.name }, read(state.status)]));
   gauge('wts_background_active', '1 while this process runs the work.', ({ isActive }) => Number(isActive));
   gauge(
     'wts_background_lag_seconds',
@@ -123,16 +116,8 @@ function metricsOf(registry: Registry): WorkMetrics {
     ({ lastRunAt }) => (lastRunAt === null ? 0 : Date.parse(lastRunAt) / 1000),
   );
   return {
-    runs: new Counter({
-      name: 'wts_background_runs_total',
-      help: 'Runs of background work that succeeded.',
-      ...options,
-    }),
-    failures: new Counter({
-      name: 'wts_background_failures_total',
-      help: 'Runs of background work that failed.',
-      ...options,
-    }),
+    runs: counter('wts_background_runs_total', 'Runs of background work that succeeded.', 'work'),
+    failures: counter('wts_background_failures_total', 'Runs of background work that failed.', 'work'),
     states,
   };
 }

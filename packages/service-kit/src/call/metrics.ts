@@ -1,4 +1,5 @@
-import { Histogram, type Registry } from 'prom-client';
+import type { Histogram, Registry } from 'prom-client';
+import { metricsOf } from '../observe/metrics.ts';
 
 /**
  * `answered`: with any status below 500. `failed`: with another one. `unreachable`: nothing was sent. `cut`: the connection broke.
@@ -24,11 +25,11 @@ export function callMetrics(registry: Registry, to: string): ObserveCall {
 }
 
 function histogramOf(registry: Registry): Histogram<'to' | 'outcome'> {
-  return new Histogram({
-    name: 'wts_upstream_request_duration_seconds',
-    help: 'Time of requests to another service, by the service and the outcome: answered, failed (5xx), unreachable, cut, overdue, cancelled.',
-    labelNames: ['to', 'outcome'] as const,
-    buckets: BUCKETS,
-    registers: [registry],
-  });
+  return metricsOf(registry).histogram(
+    'wts_upstream_request_duration_seconds',
+    'Time of requests to another service, by the service and the outcome: answered, failed (5xx), unreachable, cut, overdue, cancelled.',
+    BUCKETS,
+    'to',
+    'outcome',
+  );
 }

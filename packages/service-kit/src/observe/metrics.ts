@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type LabelValues } from 'prom-client';
 
 /** Seconds. Most replies take under 5 ms; callers give up after the largest. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -17,25 +17,22 @@ export function createMetrics(
 ): { registry: Registry; requests: RequestMetrics } {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  new Gauge({
-    name: 'wts_build_info',
-    help: 'Always 1. The labels are the version and the commit of this process.',
-    labelNames: ['version', 'commit'] as const,
-    registers: [registry],
-  }).set({ ...build }, 1);
-  const durations = new Histogram({
-    name: 'wts_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last byte of its answer.',
-    labelNames: ['route', 'method', 'status'] as const,
-    buckets: BUCKETS,
-    registers: [registry],
-  });
-  const refusals = new Counter({
-    name: 'wts_refusals_total',
-    help: 'Requests that this service answered with an error of its own, by the code.',
-    labelNames: ['code'] as const,
-    registers: [registry],
-  });
+  const { counter, gauge, histogram } = metricsOf(registry);
+  const buildHelp = 'Always 1. The labels are the version and the commit of this process.';
+  gauge('wts_build_info', buildHelp, 'version', 'commit').set({ ...build }, 1);
+  const durations = histogram(
+    'wts_http_request_duration_seconds',
+    'Time from the first byte of a request to the last byte of its answer.',
+    BUCKETS,
+    'route',
+    'method',
+    'status',
+  );
+  const refusals = counter(
+    'wts_refusals_total',
+    'Requests that this service answered with an error of its own, by the code.',
+    'code',
+  );
   // Labels are resolved once per series, because resolving them costs more than observing.
   const series = new Map<string, ReturnType<typeof durations.labels>>();
   return {
@@ -60,27 +57,46 @@ export function watchConnections(
   registry: Registry,
   connections: { readonly open: number; readonly max: number },
 ): void {
-  for (const [name, help, read] of [
-    ['wts_http_connections', 'Open connections of callers, sockets among them.', () => connections.open],
-    ['wts_http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max],
-  ] as const)
-    watchGauge(registry, { name, help }, read);
+  const { watch } = metricsOf(registry);
+  watch('wts_http_connections', 'Open connections of callers, sockets among them.', () => connections.open);
+  watch('wts_http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max);
 }
 
-/** Registers a gauge whose value is read when the metrics are. */
-export function watchGauge(
-  registry: Registry,
-  { name, help }: { readonly name: string; readonly help: string },
-  read: () => number,
-): void {
-  void new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
+/** Declares metrics of a registry: their names, their sentences in the catalog, and their labels. */
+export function metricsOf(registry: Registry) {
+  const registers = [registry];
+  const watchSeries = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: () => Iterable<readonly [labels: LabelValues<L>, value: number]>,
+  ): void => {
+    void new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [labels, value] of read()) this.set(labels, value);
+      },
+    });
+  };
+  return {
+    counter: <L extends string = never>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <L extends string = never>(name: string, help: string, ...labelNames: L[]): Gauge<L> =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string = never>(
+      name: string,
+      help: string,
+      buckets: number[],
+      ...labelNames: L[]
+    ): Histogram<L> => new Histogram({ name, help, labelNames, buckets, registers }),
+    /** A gauge whose value is read when the metrics are. */
+    watch: (name: string, help: string, read: () => number): void => watchSeries(name, help, [], () => [[{}, read()]]),
+    /** A gauge whose series are read when the metrics are. */
+    watchSeries,
+  };
 }
 
 /** A metric as the catalog describes it. */

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metricsOf } from '../observe/metrics.ts';
 
 /** What a pool of pg shows of itself. */
 interface Pool {
@@ -24,36 +25,20 @@ export function watchPool(registry: Registry, name: string, watched: WatchedPool
 
 function poolsOf(registry: Registry): Map<string, WatchedPool> {
   const pools = new Map<string, WatchedPool>();
-  const registers = [registry];
-  void new Gauge({
-    name: 'wts_postgres_connections',
-    help: 'Connections to PostgreSQL, by pool and state: used, idle.',
-    labelNames: ['pool', 'state'] as const,
-    registers,
-    collect() {
-      for (const [label, { pool }] of pools) {
-        this.set({ pool: label, state: 'used' }, pool.totalCount - pool.idleCount);
-        this.set({ pool: label, state: 'idle' }, pool.idleCount);
-      }
-    },
-  });
-  void new Gauge({
-    name: 'wts_postgres_connections_max',
-    help: 'Connections that a pool opens at most.',
-    labelNames: ['pool'] as const,
-    registers,
-    collect() {
-      for (const [label, { max }] of pools) this.set({ pool: label }, max);
-    },
-  });
-  void new Gauge({
-    name: 'wts_postgres_waiting',
-    help: 'Statements and transactions that wait for a connection of the pool.',
-    labelNames: ['pool'] as const,
-    registers,
-    collect() {
-      for (const [label, { pool }] of pools) this.set({ pool: label }, pool.waitingCount);
-    },
-  });
+  const { watchSeries } = metricsOf(registry);
+  const used = 'Connections to PostgreSQL, by pool and state: used, idle.';
+  watchSeries('wts_postgres_connections', used, ['pool', 'state'], () =>
+    pools.entries().flatMap(([name, { pool }]) => [
+      [{ pool: name, state: 'used' }, pool.totalCount - pool.idleCount],
+      [{ pool: name, state: 'idle' }, pool.idleCount],
+    ]),
+  );
+  watchSeries('wts_postgres_connections_max', 'Connections that a pool opens at most.', ['pool'], () =>
+    pools.entries().map(([name, { max }]) => [{ pool: name }, max]),
+  );
+  const waiting = 'Statements and transactions that wait for a connection of the pool.';
+  watchSeries('wts_postgres_waiting', waiting, ['pool'], () =>
+    pools.entries().map(([name, { pool }]) => [{ pool: name }, pool.waitingCount]),
+  );
   return pools;
 }

@@ -1,5 +1,5 @@
-import { watchGauge } from '@wts/service-kit/observe';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { metricsOf } from '@wts/service-kit/observe';
+import { Counter, type Registry } from 'prom-client';
 import type { DocumentOutcome } from './documents.ts';
 import { NOT_DIRECT, type NotDirect } from './direct.ts';
 import type { GraphErrorCode } from '../domain/errors.ts';
@@ -23,34 +23,29 @@ export interface OperationMetrics {
 }
 
 export function operationMetrics(registry: Registry): OperationMetrics {
-  const registers = [registry];
-  const durations = new Histogram({
-    name: 'wts_graphql_operation_seconds',
-    help: 'Time of operations, from the checked request to the result.',
-    labelNames: ['kind'] as const,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
-  const nodes = new Histogram({
-    name: 'wts_graphql_operation_nodes',
-    help: 'Records that the lists of an operation could return. Operations over the budget are not in it.',
-    buckets: [1, 10, 50, 100, 500, 1000, 2500, 5000, 10_000],
-    registers,
-  });
-  const errors = new Counter({
-    name: 'wts_graphql_errors_total',
-    help: 'Errors in answers, by their code. INTERNAL and UNAVAILABLE are faults of this system, the others of callers.',
-    labelNames: ['code'] as const,
-    registers,
-  });
+  const { counter, histogram, watch } = metricsOf(registry);
+  const durations = histogram(
+    'wts_graphql_operation_seconds',
+    'Time of operations, from the checked request to the result.',
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    'kind',
+  );
+  const nodes = histogram(
+    'wts_graphql_operation_nodes',
+    'Records that the lists of an operation could return. Operations over the budget are not in it.',
+    [1, 10, 50, 100, 500, 1000, 2500, 5000, 10_000],
+  );
+  const errors = counter(
+    'wts_graphql_errors_total',
+    'Errors in answers, by their code. INTERNAL and UNAVAILABLE are faults of this system, the others of callers.',
+    'code',
+  );
   const byWay = operationsByWay(registry);
-  const documents = new Counter({
-    name: 'wts_graphql_documents_total',
-    help: 'Documents that were in memory (known), were parsed and validated (read), or were refused.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const watch = (name: string, help: string, value: () => number): void => watchGauge(registry, { name, help }, value);
+  const documents = counter(
+    'wts_graphql_documents_total',
+    'Documents that were in memory (known), were parsed and validated (read), or were refused.',
+    'outcome',
+  );
   // Labels are resolved once per series, because resolving them costs more than observing.
   const byKind = seriesOf(['query', 'mutation', 'refused'], (kind) => durations.labels({ kind }));
   const byOutcome = seriesOf(['known', 'read', 'refused'], (outcome) => documents.labels({ outcome }));
@@ -70,7 +65,7 @@ export function operationMetrics(registry: Registry): OperationMetrics {
       void new Counter({
         name: 'wts_graphql_answers_refused_total',
         help: 'Requests refused because the unread answers of their person take too much memory.',
-        registers,
+        registers: [registry],
         collect() {
           this.reset();
           this.inc(answers.refused);
@@ -82,12 +77,11 @@ export function operationMetrics(registry: Registry): OperationMetrics {
 
 function operationsByWay(registry: Registry): Readonly<Record<'direct' | NotDirect, { inc(): void }>> {
   const reasons = Object.entries(NOT_DIRECT).map(([reason, why]) => `${reason}: ${why}`);
-  const operations = new Counter({
-    name: 'wts_graphql_operations_total',
-    help: `Operations by how they were answered. direct: PostgreSQL made the whole answer. Others were executed by graphql-js, because: ${reasons.join(' ')}`,
-    labelNames: ['way'] as const,
-    registers: [registry],
-  });
+  const operations = metricsOf(registry).counter(
+    'wts_graphql_operations_total',
+    `Operations by how they were answered. direct: PostgreSQL made the whole answer. Others were executed by graphql-js, because: ${reasons.join(' ')}`,
+    'way',
+  );
   return seriesOf(['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])], (way) => operations.labels({ way }));
 }
 

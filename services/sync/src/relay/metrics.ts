@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { metricsOf } from '@wts/service-kit/observe';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface RelayMetrics {
   readonly behind: Gauge;
@@ -7,19 +8,14 @@ export interface RelayMetrics {
 }
 
 export function relayMetrics(registry: Registry): RelayMetrics {
-  const registers = [registry];
+  const { counter, gauge, histogram } = metricsOf(registry);
   return {
-    behind: new Gauge({
-      name: 'wts_relay_lag_entries',
-      help: 'Log entries not yet in the stream, at most a page of 500.',
-      registers,
-    }),
-    relayed: new Counter({ name: 'wts_relay_entries_total', help: 'Log entries put into the stream.', registers }),
-    publishSeconds: new Histogram({
-      name: 'wts_relay_publish_duration_seconds',
-      help: 'From publishing a chunk to its acknowledgement.',
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5],
-      registers,
-    }),
+    behind: gauge('wts_relay_lag_entries', 'Log entries not yet in the stream, at most a page of 500.'),
+    relayed: counter('wts_relay_entries_total', 'Log entries put into the stream.'),
+    publishSeconds: histogram(
+      'wts_relay_publish_duration_seconds',
+      'From publishing a chunk to its acknowledgement.',
+      [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5],
+    ),
   };
 }

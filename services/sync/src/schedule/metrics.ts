@@ -1,21 +1,17 @@
-import { Counter, type Registry } from 'prom-client';
+import { metricsOf } from '@wts/service-kit/observe';
+import type { Registry } from 'prom-client';
 import { watchLast } from '../metrics.ts';
 import type { SchedulerWatch } from './repeats.ts';
 import type { PurgeWatch } from './trash.ts';
 
 /** Tasks that wait for days show a purge that fails, or a clock that keeps it from running. */
 export function purgeMetrics(registry: Registry): PurgeWatch {
-  const registers = [registry];
-  const purged = new Counter({
-    name: 'wts_trash_purged_total',
-    help: 'Tasks that were deleted for good after their time in the Trash.',
-    registers,
-  });
-  const delayed = new Counter({
-    name: 'wts_trash_purge_delays_total',
-    help: 'Rounds of the purge that began to wait, because the retention was lowered or the clock of the database moved by more than a day.',
-    registers,
-  });
+  const { counter } = metricsOf(registry);
+  const purged = counter('wts_trash_purged_total', 'Tasks that were deleted for good after their time in the Trash.');
+  const delayed = counter(
+    'wts_trash_purge_delays_total',
+    'Rounds of the purge that began to wait, because the retention was lowered or the clock of the database moved by more than a day.',
+  );
   const see = watchLast(registry, { tasks: 0, overdueSeconds: 0 }, [
     [
       'wts_trash_waiting',
@@ -33,11 +29,11 @@ export function purgeMetrics(registry: Registry): PurgeWatch {
 
 /** A lag shows a scheduler that fails; series that failed have the reason in `repeatError`. */
 export function repeatMetrics(registry: Registry): SchedulerWatch {
-  const made = new Counter({
-    name: 'wts_repeat_tasks_total',
-    help: 'Next tasks of repeating ones that were created because their day began.',
-    registers: [registry],
-  });
+  const { counter } = metricsOf(registry);
+  const made = counter(
+    'wts_repeat_tasks_total',
+    'Next tasks of repeating ones that were created because their day began.',
+  );
   const see = watchLast(registry, { lagSeconds: 0, waiting: 0, failed: 0 }, [
     [
       'wts_repeat_lag_seconds',
