@@ -1,11 +1,11 @@
 import type { WebhookAttempt, WebhookDelivery, WebhookEvent } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
+import { isoTimeSql } from '@wts/log';
 import type { Knex } from 'knex';
 import { wakeLane } from './endpoints.ts';
 
 export type DeliveryStore = ReturnType<typeof deliveryStore>;
 
-type Times = 'createdAt' | 'completedAt' | 'lastAttemptAt' | 'nextAttemptAt';
 /** A delivery of a page, which is read without the text of its event: a hundred texts may be tens of megabytes. */
 export interface ListedDelivery {
   readonly delivery: Omit<WebhookDelivery, 'payload'>;
@@ -14,12 +14,8 @@ export interface ListedDelivery {
   readonly eventAt: string;
 }
 
-type DeliveryRow = Omit<WebhookDelivery, 'payload' | Times> & {
-  readonly createdAt: Date;
-  readonly completedAt: Date | null;
-  readonly lastAttemptAt: Date | null;
-  readonly nextAttemptAt: Date | null;
-};
+const NEXT_ATTEMPT_AT = `(case when d.status <> 'pending' then null when d.attempt_count = 0 then d.created_at
+  else least(d.scheduled_at, d.manual_at) end)`;
 
 /**
  * Deliveries of an endpoint with their events, which are looked up after the limit and by their keys: `offset 0` keeps
@@ -29,11 +25,11 @@ const selectDeliveries = (
   event: string,
   which: string,
 ): string => `select d.id, d.endpoint_id as "endpointId", d.event_id as "eventId",
-    d.event_type as "eventType", d.status, d.attempt_count as "attemptCount", d.created_at as "createdAt",
-    d.completed_at as "completedAt", d.last_attempt_at as "lastAttemptAt", d.last_status_code as "lastStatusCode",
+    d.event_type as "eventType", d.status, d.attempt_count as "attemptCount",
+    ${isoTimeSql('d.created_at')} as "createdAt", ${isoTimeSql('d.completed_at')} as "completedAt",
+    ${isoTimeSql('d.last_attempt_at')} as "lastAttemptAt", d.last_status_code as "lastStatusCode",
     d.last_response_snippet as "lastResponseSnippet", d.last_error as "lastError", ${event},
-    case when d.status <> 'pending' then null when d.attempt_count = 0 then d.created_at
-      else least(d.scheduled_at, d.manual_at) end as "nextAttemptAt"
+    ${isoTimeSql(NEXT_ATTEMPT_AT)} as "nextAttemptAt"
   from (select * from webhooks.deliveries where endpoint_id = :endpointId and ${which}) d
     cross join lateral (
       select body from webhooks.events where id = d.event_id and created_at = d.event_at offset 0
@@ -56,12 +52,9 @@ export function deliveryStore(knex: Knex) {
       endpointId: string,
       { limit, before }: { readonly limit: number; readonly before: Date | null },
     ): Promise<ListedDelivery[]> => {
-      const found = await rows<DeliveryRow & Omit<ListedDelivery, 'delivery'>>(knex, LIST, {
-        endpointId,
-        limit,
-        before,
-      });
-      return found.map(({ bodyBytes, eventAt, ...row }) => ({ delivery: shownDelivery(row), bodyBytes, eventAt }));
+      type Row = ListedDelivery['delivery'] & Omit<ListedDelivery, 'delivery'>;
+      const found = await rows<Row>(knex, LIST, { endpointId, limit, before });
+      return found.map(({ bodyBytes, eventAt, ...delivery }) => ({ delivery, bodyBytes, eventAt }));
     },
     /**
      * The stored texts of the events of these deliveries, in their order; null for one that was removed after its days. The key of
@@ -76,18 +69,18 @@ export function deliveryStore(knex: Knex) {
       return (await rows<{ body: string | null }>(knex, sql, { ids, ats })).map(({ body }) => body);
     },
     find: async (endpointId: string, deliveryId: string): Promise<WebhookDelivery | null> => {
-      const [found] = await rows<DeliveryRow & { body: string }>(knex, FIND, { endpointId, deliveryId });
-      if (found === undefined) return null;
-      const { body, ...row } = found;
-      return { ...shownDelivery(row), payload: JSON.parse(body) as WebhookEvent };
+      const bindings = { endpointId, deliveryId };
+      const found = await firstRow<Omit<WebhookDelivery, 'payload'> & { body: string }>(knex, FIND, bindings);
+      if (found === null) return null;
+      const { body, ...delivery } = found;
+      return { ...delivery, payload: JSON.parse(body) as WebhookEvent };
     },
     /** The newest first. */
-    attempts: async (deliveryId: string, limit: number): Promise<WebhookAttempt[]> => {
-      const sql = `select number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode",
-          response_snippet as "responseSnippet", error
+    attempts: (deliveryId: string, limit: number) => {
+      const sql = `select number, ${isoTimeSql('started_at')} as "startedAt", duration_ms as "durationMs",
+          status_code as "statusCode", response_snippet as "responseSnippet", error
         from webhooks.attempts where delivery_id = :deliveryId order by number desc limit :limit`;
-      const found = await rows<WebhookAttempt & { startedAt: Date }>(knex, sql, { deliveryId, limit });
-      return found.map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.toISOString() }));
+      return rows<WebhookAttempt>(knex, sql, { deliveryId, limit });
     },
     /** Asks for one more attempt. A delivery that waits for its first attempt stays as it is. */
     retry: (endpointId: string, deliveryId: string): Promise<void> =>
@@ -125,15 +118,4 @@ async function replayChunk(
   const queued = await rows(trx, sql, { endpointId, since, limit });
   await wakeLane(trx, endpointId);
   return queued.length;
-}
-
-/** A delivery as clients see it. */
-function shownDelivery(row: DeliveryRow): Omit<WebhookDelivery, 'payload'> {
-  return {
-    ...row,
-    createdAt: row.createdAt.toISOString(),
-    completedAt: row.completedAt?.toISOString() ?? null,
-    lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
-    nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
-  };
 }

@@ -1,8 +1,8 @@
 import type { EndpointChange, NewEndpoint, WebhookEndpoint } from '@wts/contracts';
-import { rows } from '@wts/service-kit/postgres';
+import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { SealedSecret } from '@wts/service-kit/sealing';
-import { HEAD } from '@wts/log';
+import { HEAD, isoTimeSql } from '@wts/log';
 import { isMoving } from '@wts/read-model';
 import { followWorkspace } from './workspaces.ts';
 
@@ -17,15 +17,10 @@ interface RotationBounds {
   readonly overlapHours: number;
 }
 
-type EndpointRow = Omit<WebhookEndpoint, 'disabledAt' | 'createdAt' | 'updatedAt'> & {
-  readonly disabledAt: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-};
-
+/** Of a `WebhookEndpoint`. */
 const COLUMNS = `e.id, workspace_id as "workspaceId", e.url, e.description, e.event_types as "eventTypes", e.enabled,
-  consecutive_failures as "consecutiveFailures", disabled_at as "disabledAt", disabled_reason as "disabledReason",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  consecutive_failures as "consecutiveFailures", ${isoTimeSql('disabled_at')} as "disabledAt",
+  disabled_reason as "disabledReason", ${isoTimeSql('created_at')} as "createdAt", ${isoTimeSql('updated_at')} as "updatedAt"`;
 
 /** Any constant: keeps the locks of workspaces apart from other advisory locks. */
 const WORKSPACE_LOCK = 7_368_023;
@@ -33,13 +28,17 @@ const WORKSPACE_LOCK = 7_368_023;
 export function endpointStore(knex: Knex) {
   return {
     /** The oldest first. Rests on the partial index endpoints (workspace_id). */
-    list: async (workspaceId: string): Promise<WebhookEndpoint[]> => {
+    list: (workspaceId: string) => {
       const sql = `select ${COLUMNS} from webhooks.endpoints e
         where workspace_id = :workspaceId and deleted_at is null order by created_at, id`;
-      return (await rows<EndpointRow>(knex, sql, { workspaceId })).map(shownEndpoint);
+      return rows<WebhookEndpoint>(knex, sql, { workspaceId });
     },
     find: (id: string) =>
-      one(knex, `select ${COLUMNS} from webhooks.endpoints e where id = :id and deleted_at is null`, { id }),
+      firstRow<WebhookEndpoint>(
+        knex,
+        `select ${COLUMNS} from webhooks.endpoints e where id = :id and deleted_at is null`,
+        { id },
+      ),
     create: (endpoint: NewStoredEndpoint, secret: NewSecret, max: number) =>
       knex.transaction((trx) => create(trx, endpoint, secret, max)),
     update: (id: string, change: EndpointChange) => knex.transaction((trx) => update(trx, id, change)),
@@ -59,7 +58,7 @@ async function create(
   // So that each of parallel requests counts what the ones before have created.
   await lockWorkspace(trx, workspaceId);
   await followWorkspace(trx, workspaceId, createdBy);
-  const made = await one(
+  const made = await firstRow<WebhookEndpoint>(
     trx,
     `insert into webhooks.endpoints as e (id, workspace_id, url, description, event_types, created_by, since_position)
       select :id, :workspaceId, :url, :description, cast(:eventTypes as text[]), :createdBy,
@@ -95,7 +94,7 @@ async function update(
   { url, description, eventTypes, enabled }: EndpointChange,
 ): Promise<WebhookEndpoint | null> {
   if (enabled === true) await followAgain(trx, id);
-  const changed = await one(
+  const changed = await firstRow<WebhookEndpoint>(
     trx,
     `update webhooks.endpoints e set updated_at = now(),
       url = coalesce(c.url, e.url),
@@ -142,7 +141,7 @@ async function rotate(
   { max, overlapHours }: RotationBounds,
 ): Promise<WebhookEndpoint | 'too_many_secrets' | null> {
   // Locks the endpoint, so that two rotations take turns.
-  const endpoint = await one(
+  const endpoint = await firstRow<WebhookEndpoint>(
     trx,
     `update webhooks.endpoints e set updated_at = now()
       where id = :id and deleted_at is null and not ${isMoving('e.workspace_id')} returning ${COLUMNS}`,
@@ -192,19 +191,4 @@ export async function wakeLane(knex: Knex, endpointId: string): Promise<void> {
   const sql = `update webhooks.lanes set due_at = least(coalesce(due_at, now()), now()), wakes = wakes + 1
     where endpoint_id = :endpointId`;
   await rows(knex, sql, { endpointId });
-}
-
-async function one(knex: Knex, sql: string, bindings: Parameters<typeof rows>[2]): Promise<WebhookEndpoint | null> {
-  const [found] = await rows<EndpointRow>(knex, sql, bindings);
-  return found === undefined ? null : shownEndpoint(found);
-}
-
-/** An endpoint as clients see it. */
-function shownEndpoint(row: EndpointRow): WebhookEndpoint {
-  return {
-    ...row,
-    disabledAt: row.disabledAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-  };
 }
