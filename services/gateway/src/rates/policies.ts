@@ -44,38 +44,19 @@ const SYNC_RATES: Readonly<Record<string, readonly Contract[]>> = {
  * can set a rate for each person or for each network.
  */
 const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([name, operations]): RatePolicy[] => {
-  const ids = operations.map(({ id }) => id);
-  const common = { limit: 0, windowSeconds: 60, appliesTo: ({ id }: Contract) => ids.includes(id) };
+  const common = { limit: 0, windowSeconds: 60, appliesTo: isOneOf(operations) };
   return [
     { ...common, name, per: 'person' },
     { ...common, name: `${name}.network`, per: 'address' },
   ];
 });
 
-/** Each of these stores a request that waits for the person. */
-const AUTHORIZE: readonly string[] = [
-  authorizeApi.authorize,
-  authorizeApi.authorizeForm,
-  connectApi.connect,
-  pageApi.providerSignIn,
-].map(({ id }) => id);
-/** These answer whether a code is that of an invitation; the form of a page has the rate `passwords`. */
-const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map(({ id }) => id);
-/**
- * Forms that store a password. The sign-in is not one of them: auth limits it itself, because only auth recognizes the browser of an earlier
- * sign-in, which no one in the same network keeps out.
- */
-const PASSWORD_PAGES: readonly string[] = [
-  pageApi.join,
-  pageApi.changePassword,
-  pageApi.changeAddress,
-  pageApi.useLink,
-].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
-const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi, factorApi]
+const PAGES = [pageApi, authorizeApi, connectApi, factorApi]
   .flatMap(contractsOf)
-  .filter((one) => one.page && one !== pageApi.style && one !== factorApi.passkeyScript)
-  .map(({ id }) => id);
+  .filter((one) => one.page && one !== pageApi.style && one !== factorApi.passkeyScript);
+
+const MINUTE_OF_ADDRESS = { windowSeconds: 60, per: 'address' } as const;
 
 /**
  * Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes, limits.rate.credentials and
@@ -86,8 +67,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     // Section 8 of the specification: per address, for every answer, before authentication. Keeps graphql.limit.rate.
     name: 'graphql',
     limit: 100,
-    windowSeconds: 60,
-    per: 'address',
+    ...MINUTE_OF_ADDRESS,
     appliesTo: ({ tag, method }) => tag === 'GraphQL' && method === 'POST',
   },
   {
@@ -100,68 +80,67 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
   },
   {
     // Accounts are free, so many callers may be one attacker, and who is not signed in has only an address. People who join from one
-    // office make few mistakes. The workspace service bounds the wrong codes of each person.
+    // office make few mistakes. The workspace service bounds the wrong codes of each person. The form of a page, which answers whether a
+    // code is that of an invitation too, has the rate `passwords`.
     name: 'codes-address',
     limit: 300,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => CODES.includes(id),
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([memberApi.joinWorkspace, pageApi.joinPage]),
     onStatus: [403, 404, 410],
   },
   {
-    // Each of these takes half a second of a core and 128 MB.
+    // Each of these forms stores a password, which takes half a second of a core and 128 MB. The sign-in is not one of them: auth limits
+    // it itself, because only auth recognizes the browser of an earlier sign-in, which no one in the same network keeps out.
     name: 'passwords',
     limit: 60,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => PASSWORD_PAGES.includes(id),
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([pageApi.join, pageApi.changePassword, pageApi.changeAddress, pageApi.useLink]),
   },
   {
     // A client registers once for each installation, without a credential, and each one is a row.
     name: 'register',
     limit: 30,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => id === oauthApi.register.id,
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([oauthApi.register]),
   },
   {
-    // A person allows a client once, and the page of a request is shown again after each mistake.
+    // Each of these stores a request that waits for the person, who allows a client once; its page is shown again after each mistake.
     name: 'authorize',
     limit: 120,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => AUTHORIZE.includes(id),
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([
+      authorizeApi.authorize,
+      authorizeApi.authorizeForm,
+      connectApi.connect,
+      pageApi.providerSignIn,
+    ]),
   },
   {
     // Each of these reads the database, and a page is made without a pause. A person opens a few a minute; many may share an address.
     name: 'pages',
     limit: 600,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => PAGES.includes(id),
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf(PAGES),
   },
   {
     // A host of agents renews the tokens of all its people from one address, each every half hour.
     name: 'token',
     limit: 1000,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => id === oauthApi.token.id,
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([oauthApi.token]),
   },
   {
     // A person connects a command line a few times a year. These look up secrets, and a code is counted also when it is wrong.
     name: 'connect',
     limit: 60,
-    windowSeconds: 60,
-    per: 'address',
-    appliesTo: ({ id }) => id === connectApi.exchangeCode.id || id === connectApi.endKey.id,
+    ...MINUTE_OF_ADDRESS,
+    appliesTo: isOneOf([connectApi.exchangeCode, connectApi.endKey]),
   },
   {
     // Operators are few, and each request looks up a secret and reads whole tables.
     name: 'operator',
     limit: 600,
-    windowSeconds: 60,
-    per: 'address',
+    ...MINUTE_OF_ADDRESS,
     appliesTo: ({ tag }) => tag === 'Operator',
   },
   {
@@ -170,7 +149,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     limit: 600,
     windowSeconds: 60,
     per: 'person',
-    appliesTo: ({ id }) => id === mcpApi.call.id,
+    appliesTo: isOneOf([mcpApi.call]),
   },
   ...OPTIONAL,
 ];
@@ -181,10 +160,14 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
 export const FAILED_CREDENTIALS: RatePolicy = {
   name: 'credentials',
   limit: 1000,
-  windowSeconds: 60,
-  per: 'address',
+  ...MINUTE_OF_ADDRESS,
   appliesTo: ({ scope }) => scope !== 'none',
 };
+
+function isOneOf(contracts: readonly Contract[]): RatePolicy['appliesTo'] {
+  const ids = contracts.map(({ id }) => id);
+  return ({ id }) => ids.includes(id);
+}
 
 interface Rate {
   readonly limit: number;
