@@ -1,11 +1,9 @@
-import { syncApi, type CopiedRecord } from '@wts/contracts';
-import { FairGate } from '@wts/service-kit/fairness';
-import { Reads } from '../src/fairness/reads.ts';
+import { syncApi, type BodyOf, type Contract, type CopiedRecord, type ReplyOf } from '@wts/contracts';
 import { Moves } from '../src/moves/moves.ts';
-import { Copies } from '../src/queries/copies.ts';
+import { copyReads } from '../src/queries/copies.ts';
 import { TestEngines } from './test-engines.ts';
 
-const signal = new AbortController().signal;
+const READS = copyReads(0);
 const { COPIED_LAST, COPIED_MEMBERSHIPS, COPIED_MODELS } = syncApi;
 const COMPARED = [...COPIED_MODELS, ...COPIED_LAST, ...COPIED_MEMBERSHIPS];
 
@@ -13,13 +11,10 @@ const COMPARED = [...COPIED_MODELS, ...COPIED_LAST, ...COPIED_MEMBERSHIPS];
 export class TestCell implements AsyncDisposable {
   readonly engines: TestEngines;
   readonly moves: Moves;
-  readonly copies: Copies;
 
   private constructor(engines: TestEngines) {
     this.engines = engines;
     this.moves = new Moves(engines.checks, engines.all[0]!);
-    const gate = new FairGate({ slots: 4, waitMs: 10_000, waitingMax: 100, refusal: 'Too much is being read' });
-    this.copies = new Copies(new Reads(engines.checks, gate), 0);
   }
 
   static async open(label: string): Promise<TestCell> {
@@ -30,12 +25,17 @@ export class TestCell implements AsyncDisposable {
     return this.engines[Symbol.asyncDispose]();
   }
 
+  async read<C extends Contract>(contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> {
+    const found = READS.find((one) => one.contract === contract);
+    return (await found!.readOf(body)(this.engines.checks)) as ReplyOf<C>;
+  }
+
   async pages(workspaceId: string, model: string, limit = 100): Promise<{ records: CopiedRecord[]; head: string }> {
     const records: CopiedRecord[] = [];
     let head: string | undefined;
     for (let after: string | null | undefined; after !== null;) {
       const more = after === undefined ? {} : { after };
-      const page = await this.copies.page({ workspaceId, model, limit, ...more }, signal);
+      const page = await this.read(syncApi.internalReadWorkspacePage, { workspaceId, model, limit, ...more });
       records.push(...page.records);
       head ??= page.lastSyncId;
       after = page.next;
@@ -44,7 +44,7 @@ export class TestCell implements AsyncDisposable {
   }
 
   async digests(workspaceId: string): Promise<unknown> {
-    return (await this.copies.digest({ workspaceId, models: COMPARED }, signal)).models;
+    return (await this.read(syncApi.internalDigestWorkspace, { workspaceId, models: COMPARED })).models;
   }
 }
 
@@ -72,7 +72,7 @@ export class TestMove {
     }
     const through = this.#followed ?? '0';
     for (let after = '0', more = true; more;) {
-      const page = await this.from.copies.keys({ workspaceId, after, through, limit }, signal);
+      const page = await this.from.read(syncApi.internalReadWorkspaceKeys, { workspaceId, after, through, limit });
       await this.to.moves.put({ workspaceId, records: [], keys: page.keys, usedGroups: page.usedGroups });
       ({ lastSyncId: after, more } = page);
     }
@@ -81,7 +81,11 @@ export class TestMove {
   async follow(limit = 100): Promise<void> {
     const { workspaceId } = this;
     for (let more = true; more;) {
-      const page = await this.from.copies.entries({ workspaceId, after: this.#followed ?? '0', limit }, signal);
+      const page = await this.from.read(syncApi.internalReadWorkspaceEntries, {
+        workspaceId,
+        after: this.#followed ?? '0',
+        limit,
+      });
       await this.to.moves.put({ workspaceId, records: page.records, keys: page.keys });
       this.#followed = page.lastSyncId;
       ({ more } = page);

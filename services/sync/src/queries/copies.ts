@@ -1,30 +1,18 @@
-import { Fault, formatSyncId, parseSyncId, type BodyOf, type ReplyOf, type syncApi } from '@wts/contracts';
+import { Fault, formatSyncId, parseSyncId, syncApi, type Contract } from '@wts/contracts';
 import { LogReader, type Queryable } from '@wts/log';
-import type { Reads } from '../fairness/reads.ts';
 import { digestCopy, readCopyChanges, readCopyKeys, readCopyPage, readKeys } from '../store/copies.ts';
-
-type Api = typeof syncApi;
-type Answer<Name extends keyof Api> = Omit<ReplyOf<Api[Name]>, 'ok'>;
+import { mountable, type RecordRead } from './records.ts';
 
 /** Their turns are those of one person: a move has time. */
-const MOVES = 'moves';
+const moves = (): string => 'moves';
 
-/** What auth reads to copy a workspace to another cell, from the primary. Each answer names the position up to which it is known. */
-export class Copies {
-  readonly #reads: Reads;
-  /** SHARD, which auth compares with CELLS. */
-  readonly #shard: number;
-
-  constructor(reads: Reads, shard: number) {
-    this.#reads = reads;
-    this.#shard = shard;
-  }
-
-  page(
-    { workspaceId, model, after, limit }: BodyOf<Api['internalReadWorkspacePage']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalReadWorkspacePage'>> {
-    return this.#reads.run(MOVES, signal, async (database) => {
+/**
+ * What auth reads to copy a workspace to another cell, from the primary. Each answer names the position up to which it is known. `shard` is
+ * SHARD, which auth compares with CELLS.
+ */
+export function copyReads(shard: number): readonly RecordRead<Contract>[] {
+  return [
+    mountable(syncApi.internalReadWorkspacePage, moves, ({ workspaceId, model, after, limit }) => async (database) => {
       await requireWorkspace(database, workspaceId);
       // The head first: what is committed while the page is read follows it.
       const { head } = await new LogReader(database).head();
@@ -33,46 +21,34 @@ export class Copies {
         throw new Fault('validation_failed', { message: 'body/model: nothing is copied by this name' });
       const next = page.next === null ? null : JSON.stringify(page.next);
       return { records: page.records, next, lastSyncId: formatSyncId(head) };
-    });
-  }
-
-  entries(
-    { workspaceId, after: from, limit }: BodyOf<Api['internalReadWorkspaceEntries']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalReadWorkspaceEntries'>> {
-    return this.#reads.run(MOVES, signal, async (database) => {
-      const { head, floor } = await new LogReader(database).head();
-      const shard = this.#shard;
-      if (from === undefined) return { records: [], keys: [], lastSyncId: formatSyncId(head), more: false, shard };
-      const after = positionOf(from);
-      if (after < floor || after > head) throw new Fault('bootstrap_required');
-      const range = { workspaceId, after, through: head, limit };
-      const { records, reached, more } = await readCopyChanges(database, range);
-      const keys = workspaceId === null ? [] : await readKeys(database, { ...range, through: reached });
-      return { records, keys, lastSyncId: formatSyncId(reached), more, shard };
-    });
-  }
-
-  keys(
-    { workspaceId, after, through, limit }: BodyOf<Api['internalReadWorkspaceKeys']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalReadWorkspaceKeys'>> {
-    const range = { workspaceId, after: positionOf(after), through: positionOf(through), limit };
-    return this.#reads.run(MOVES, signal, async (database) => {
-      const { keys, usedGroups, reached, more } = await readCopyKeys(database, range);
-      return { keys, usedGroups, lastSyncId: formatSyncId(reached), more };
-    });
-  }
-
-  digest(
-    { workspaceId, models }: BodyOf<Api['internalDigestWorkspace']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalDigestWorkspace'>> {
-    return this.#reads.run(MOVES, signal, async (database) => {
+    }),
+    mountable(
+      syncApi.internalReadWorkspaceEntries,
+      moves,
+      ({ workspaceId, after: from, limit }) =>
+        async (database) => {
+          const { head, floor } = await new LogReader(database).head();
+          if (from === undefined) return { records: [], keys: [], lastSyncId: formatSyncId(head), more: false, shard };
+          const after = positionOf(from);
+          if (after < floor || after > head) throw new Fault('bootstrap_required');
+          const range = { workspaceId, after, through: head, limit };
+          const { records, reached, more } = await readCopyChanges(database, range);
+          const keys = workspaceId === null ? [] : await readKeys(database, { ...range, through: reached });
+          return { records, keys, lastSyncId: formatSyncId(reached), more, shard };
+        },
+    ),
+    mountable(syncApi.internalReadWorkspaceKeys, moves, ({ workspaceId, after, through, limit }) => {
+      const range = { workspaceId, after: positionOf(after), through: positionOf(through), limit };
+      return async (database) => {
+        const { keys, usedGroups, reached, more } = await readCopyKeys(database, range);
+        return { keys, usedGroups, lastSyncId: formatSyncId(reached), more };
+      };
+    }),
+    mountable(syncApi.internalDigestWorkspace, moves, ({ workspaceId, models }) => async (database) => {
       await requireWorkspace(database, workspaceId);
       return { models: await digestCopy(database, workspaceId, models) };
-    });
-  }
+    }),
+  ];
 }
 
 async function requireWorkspace(database: Queryable, workspaceId: string): Promise<void> {

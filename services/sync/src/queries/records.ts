@@ -13,7 +13,7 @@ import {
 import { countRecords, findWorkspaces } from '../store/workspaces.ts';
 
 /** A read of records for another service. */
-interface RecordRead<C> {
+export interface RecordRead<C> {
   readonly contract: C;
   /** The person or the workspace that it is about, as one of whom it takes its turn among the pages. */
   readonly turnOf: (body: BodyOf<C>) => string;
@@ -21,7 +21,7 @@ interface RecordRead<C> {
   readonly readOf: (body: BodyOf<C>) => (database: Queryable) => Promise<Omit<ReplyOf<C>, 'ok'>>;
 }
 
-function mountable<C extends Contract>(
+export function mountable<C extends Contract>(
   contract: C,
   turnOf: RecordRead<C>['turnOf'],
   readOf: RecordRead<C>['readOf'],
