@@ -7,6 +7,7 @@ export { seedDemo } from './database/seed.ts';
 export { LOCAL_JWT } from './local-jwt.ts';
 export type { Database, ProvisionOptions } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
+export { requireAuthData } from './database/require-auth-data.ts';
 export { newSecrets, passwordsSql } from './installation/new-secrets.ts';
 export { rotate } from './installation/rotate.ts';
 export { idsOf, refuseWhileSealed, SEALED_BY } from './installation/still-sealed.ts';

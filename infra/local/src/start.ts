@@ -10,6 +10,7 @@ import { openCell } from './cells.ts';
 import { readOptions } from './command-options.ts';
 import { migrateServices } from './database/migrate.ts';
 import { ownDatabase, provision, type Database, type ProvisionOptions } from './database/provision.ts';
+import { requireAuthData } from './database/require-auth-data.ts';
 import { LOCAL, PATHS, ROOT, START_DIRECTORY } from './layout.ts';
 import { DiskWatch, refuseFullDisk } from './processes/disk.ts';
 import { endLeftovers } from './processes/leftovers.ts';
@@ -349,6 +350,7 @@ async function openServers(
   await progress.step('Migrations', async (note) =>
     note((await migrateServices(database, process.env)).join(', ') || 'nothing new'),
   );
+  await requireAuthData(database, RESET_HINT);
   return { database, beside, natsUrlOf, own };
 }
 
