@@ -1,5 +1,5 @@
 import type { Histogram, Registry } from 'prom-client';
-import { metricsOf } from '../observe/metrics.ts';
+import { metricsOf, REQUEST_SECONDS } from '../observe/metrics.ts';
 
 /**
  * `answered`: with any status below 500. `failed`: with another one. `unreachable`: nothing was sent. `cut`: the connection broke.
@@ -9,7 +9,6 @@ export type CallOutcome = 'answered' | 'failed' | 'unreachable' | 'cut' | 'overd
 
 export type ObserveCall = (outcome: CallOutcome, startedMs: number) => void;
 
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const HISTOGRAMS = new WeakMap<Registry, Histogram<'to' | 'outcome'>>();
 
 /** Measures requests to a service, each try by itself. */
@@ -28,7 +27,7 @@ function histogramOf(registry: Registry): Histogram<'to' | 'outcome'> {
   return metricsOf(registry).histogram(
     'wts_upstream_request_duration_seconds',
     'Time of requests to another service, by the service and the outcome: answered, failed (5xx), unreachable, cut, overdue, cancelled.',
-    BUCKETS,
+    REQUEST_SECONDS,
     'to',
     'outcome',
   );

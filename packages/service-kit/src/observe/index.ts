@@ -1,5 +1,5 @@
 export { createLogger, type Logger } from './logger.ts';
-export { labelShard, metricsOf } from './metrics.ts';
+export { labelShard, metricsOf, REQUEST_SECONDS } from './metrics.ts';
 export { Readiness } from './readiness.ts';
 export {
   activeTrace,

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type LabelValues } from 'prom-client';
 
-/** Seconds. Most replies take under 5 ms; callers give up after the largest. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** The buckets of times of requests, in seconds. Most replies take under 5 ms; callers give up after the largest. */
+export const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface RequestMetrics {
   /** `route` is the id of a contract, never a path: the number of series must not depend on callers. */
@@ -23,7 +23,7 @@ export function createMetrics(
   const durations = histogram(
     'wts_http_request_duration_seconds',
     'Time from the first byte of a request to the last byte of its answer.',
-    BUCKETS,
+    REQUEST_SECONDS,
     'route',
     'method',
     'status',

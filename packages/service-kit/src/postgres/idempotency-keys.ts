@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { rows } from './rows.ts';
+import { firstRow, rows } from './rows.ts';
 
 /** The stored reply of a key. */
 export interface StoredReply {
@@ -57,12 +57,12 @@ export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
         return { state: 'won' };
       }
       const sql = `select owner, fingerprint, status, body from ${table} where key_hash = :key`;
-      return claimOf((await rows<KeyRow>(knex, sql, { key }))[0], fingerprint);
+      return claimOf(await firstRow<KeyRow>(knex, sql, { key }), fingerprint);
     },
     find: async (key) => {
       const sql = `select owner, fingerprint, status, body from ${table} where key_hash = :key and expires_at > now()`;
-      const [row] = await rows<KeyRow>(knex, sql, { key });
-      return row === undefined ? null : claimOf(row, row.fingerprint);
+      const row = await firstRow<KeyRow>(knex, sql, { key });
+      return row === null ? null : claimOf(row, row.fingerprint);
     },
     keep: async (key, owner, { status, body }, keptMs) => {
       const sql = `update ${table} set status = :status, body = :body,
@@ -76,9 +76,9 @@ export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
   };
 }
 
-function claimOf(row: KeyRow | undefined, fingerprint: Buffer): Exclude<Claim, { state: 'won' }> {
+function claimOf(row: KeyRow | null, fingerprint: Buffer): Exclude<Claim, { state: 'won' }> {
   // Released between the two statements: a repeated request can claim it.
-  if (row === undefined) return { state: 'running', fingerprint };
+  if (row === null) return { state: 'running', fingerprint };
   if (row.status === null || row.body === null) return { state: 'running', fingerprint: row.fingerprint };
   return { state: 'answered', fingerprint: row.fingerprint, answer: { status: row.status, body: row.body } };
 }

@@ -1,4 +1,4 @@
-import { metricsOf } from '@wts/service-kit/observe';
+import { metricsOf, REQUEST_SECONDS } from '@wts/service-kit/observe';
 import { Counter, type Registry } from 'prom-client';
 import type { DocumentOutcome } from './documents.ts';
 import { NOT_DIRECT, type NotDirect } from './direct.ts';
@@ -27,7 +27,7 @@ export function operationMetrics(registry: Registry): OperationMetrics {
   const durations = histogram(
     'wts_graphql_operation_seconds',
     'Time of operations, from the checked request to the result.',
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    REQUEST_SECONDS,
     'kind',
   );
   const nodes = histogram(
