@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 import { disableRuleOf } from './domain/disable-rule.ts';
 import { EventTraces } from './domain/event-traces.ts';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
-import { parseSecretKeys } from '@wts/service-kit/sealing';
+import { parseSecretKeys, type SecretKeys } from '@wts/service-kit/sealing';
 import { enqueueMetrics } from './enqueue/metrics.ts';
 import { openEnqueue } from './enqueue/enqueue.ts';
 import { mountDeliveries } from './http/deliveries.ts';
@@ -58,7 +58,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const network = networkOf(kit, config);
     const traces = new EventTraces();
     const announcing = { nats, of: streamOf(config.shard) };
-    const lanes = openAttempts(kit, config, { pool, announcing, network, traces });
+    const lanes = openAttempts(kit, config, { pool, announcing, network, traces, secretKeys });
     const served = lanes ?? announceOnly(announcing);
     const wake = (endpointIds: readonly string[]): void => served.wake(endpointIds);
     const traced = { traces, onTraced: (some: ReadonlyMap<string, string>): void => announceTraces(announcing, some) };
@@ -120,15 +120,16 @@ interface AttemptsOptions {
   readonly announcing: Announcing<'connection'>;
   readonly network: NetworkOptions;
   readonly traces: EventTraces;
+  readonly secretKeys: SecretKeys | null;
 }
 
 /** Null without a key: then no secret can be read, and no attempt can be signed. */
 function openAttempts(
   { log, stack, metrics, signal }: ServiceContext,
   config: Config,
-  { pool, announcing, network, traces }: AttemptsOptions,
+  { pool, announcing, network, traces, secretKeys: keys }: AttemptsOptions,
 ): Lanes | null {
-  if (config.secretKey === undefined) {
+  if (keys === null) {
     log.warn('WEBHOOK_SECRET_KEY is not set: no endpoint can be created, and no delivery is attempted');
     return null;
   }
@@ -137,7 +138,7 @@ function openAttempts(
     openLanes({
       pool,
       send: traceAttempts(openSender({ ...network, log, stack }), traces, config.sendsTraceparent),
-      keys: parseSecretKeys(config.secretKey),
+      keys,
       schedule,
       disableRule: disableRuleOf(parseDuration(config.disableAfter), schedule),
       announce: (endpointIds) => announce(announcing, { endpointIds }),

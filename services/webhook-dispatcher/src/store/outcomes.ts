@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
-import type { AttemptError } from '../domain/attempt.ts';
+import type { AttemptResult } from '../domain/attempt.ts';
 import type { DisabledReason, DisableRule, Failing } from '../domain/disable-rule.ts';
 import { afterFailure, disabledReasonOf, isGone } from '../domain/disable-rule.ts';
 import { inTransaction } from './transaction.ts';
 
 /** What is recorded of an attempt. Times are counted back from now, so that only the clock of PostgreSQL is used. */
-export interface Outcome {
+export interface Outcome extends Pick<AttemptResult, 'durationMs' | 'statusCode' | 'error' | 'snippet'> {
   readonly endpointId: string;
   readonly deliveryId: string;
   readonly eventAt: string;
@@ -18,10 +18,6 @@ export interface Outcome {
   readonly manualAt: string | null;
   readonly startedAgoMs: number;
   readonly settledAgoMs: number;
-  readonly durationMs: number;
-  readonly statusCode: number | null;
-  readonly error: AttemptError | null;
-  readonly snippet: string | null;
   /** From the end of the attempt to the next one of the schedule; null when there is none, or after a success. */
   readonly nextDelayMs: number | null;
 }
