@@ -1,7 +1,7 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
 import { objectOf, okBody, textOrNull, timestamp, uuid } from '../parts.ts';
-import { typed } from '../type-of.ts';
+import { typed, type TypeOf } from '../type-of.ts';
 import { clientText, modelNameText, syncIdText } from './parts.ts';
 
 /*
@@ -52,21 +52,19 @@ export const COPIED_LAST = ['FrozenPerson', 'TaskCounter', 'MembershipLoss'] as 
 export const COPIED_MEMBERSHIPS = ['ProjectMember', 'WorkspaceMember'] as const;
 
 /** A record as a cell has it; `record` null: it does not. */
-export interface CopiedRecord {
-  readonly model: string;
-  readonly id: string;
-  readonly groupId: string;
-  readonly record: { readonly [field: string]: unknown } | null;
-}
+const copiedRecord = objectOf({ model: modelNameText, id: uuid, groupId: uuid, record: { type: ['object', 'null'] } });
 
 /** The idempotency key of a committed transaction, and what its mutations changed as `Model id`: empty where the log forgot it. */
-export interface CopiedKey {
-  readonly userId: string;
-  readonly clientId: string;
-  readonly clientTxId: string;
-  readonly createdAt: string;
-  readonly mains: readonly string[];
-}
+const copiedKey = objectOf({
+  userId: uuid,
+  clientId: clientText,
+  clientTxId: clientText,
+  createdAt: timestamp,
+  mains: { type: 'array', maxItems: LIMITS.mutateTransactionsMax, items: { type: 'string', maxLength: 110 } },
+});
+
+export type CopiedRecord = TypeOf<typeof copiedRecord>;
+export type CopiedKey = TypeOf<typeof copiedKey>;
 
 const limit = { type: 'integer', minimum: 1, maximum: MOVE_RECORDS_MAX } as const;
 const list = { type: 'array' } as const;
@@ -157,16 +155,6 @@ export const internalDigestWorkspace = contract({
   body: objectOf({ workspaceId: uuid, models: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: modelNameText } }),
   reply: { status: 200, schema: okBody({ models: typed<readonly CopyDigest[]>(list) }) },
   errors: ['not_found'],
-});
-
-const copiedRecord = objectOf({ model: modelNameText, id: uuid, groupId: uuid, record: { type: ['object', 'null'] } });
-
-const copiedKey = objectOf({
-  userId: uuid,
-  clientId: clientText,
-  clientTxId: clientText,
-  createdAt: timestamp,
-  mains: { type: 'array', maxItems: LIMITS.mutateTransactionsMax, items: { type: 'string', maxLength: 110 } },
 });
 
 /**

@@ -1,5 +1,5 @@
 import { objectOf, timestamp, uuid } from '../parts.ts';
-import { typed } from '../type-of.ts';
+import type { TypeOf } from '../type-of.ts';
 
 /** What an endpoint can subscribe to. `endpoint.test` is always sent and therefore not in the list. */
 export const EVENT_TYPES = [
@@ -21,17 +21,7 @@ export const TEST_EVENT_TYPE = 'endpoint.test';
 export type EventType = (typeof EVENT_TYPES)[number] | typeof TEST_EVENT_TYPE;
 
 /** Body of every delivery. The keys are sent in this order. */
-export interface WebhookEvent {
-  readonly id: string;
-  readonly type: EventType;
-  readonly createdAt: string;
-  readonly apiVersion: string;
-  readonly workspaceId: string;
-  readonly syncActionId: string | null;
-  readonly data: { readonly object: Readonly<Record<string, unknown>>; readonly changes: readonly string[] };
-}
-
-export const eventSchema = typed<WebhookEvent>({
+export const eventSchema = {
   description: 'What is sent to an endpoint: the same bytes on every attempt and to every endpoint.',
   ...objectOf({
     id: { ...uuid, description: 'The `webhook-id` header: the same on every attempt.' },
@@ -55,4 +45,6 @@ export const eventSchema = typed<WebhookEvent>({
       }),
     },
   }),
-});
+} as const;
+
+export type WebhookEvent = TypeOf<typeof eventSchema>;

@@ -1,15 +1,9 @@
-import { Fault } from '@wts/contracts';
+import { Fault, type BodyOf, type cellApi } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { onFault } from '../domain/on-fault.ts';
 
 type ClaimContext = Pick<Context, 'cells' | 'directory' | 'workspaceCells' | 'copyPerson'>;
-
-interface Claim {
-  readonly workspaceId: string;
-  readonly urlKey: string;
-  readonly userId: string;
-  readonly shard: number;
-}
+type Claim = BodyOf<typeof cellApi.internalClaimWorkspace>;
 
 /**
  * Claims a workspace for its cell before it is committed there, because the unique index of a cell does not know the urlKeys of the others.

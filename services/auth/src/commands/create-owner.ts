@@ -1,5 +1,5 @@
 import { comparableAddress } from '@wts/access';
-import { Fault, type OperatorWorkspace } from '@wts/contracts';
+import { Fault, type BodyOf, type operatorApi, type OperatorWorkspace } from '@wts/contracts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { OperatorContext } from '../context.ts';
 import type { Account } from '../store/accounts.ts';
@@ -8,12 +8,7 @@ import type { Operator } from './disable-person.ts';
 import { commitByOperator } from './operate-workspaces.ts';
 import { plainAddress } from '../domain/plain-address.ts';
 
-interface NewOwner {
-  readonly email: string;
-  readonly name: string;
-  readonly workspaceName: string;
-  readonly urlKey: string;
-}
+type NewOwner = BodyOf<typeof operatorApi.createOwner>;
 
 const HASH_MS = 30_000;
 

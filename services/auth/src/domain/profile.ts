@@ -1,22 +1,13 @@
 import type { BodyOf, credentialApi } from '@wts/contracts';
-import { User } from '@wts/models';
+import { User, type RecordOf } from '@wts/models';
 import { hasHidden, shownName } from './shown-name.ts';
 
 /** Who an identity provider says that a person is: issuer, subject and claims. */
 export type IdentityClaims = BodyOf<typeof credentialApi.internalResolvePerson>;
 
 /** Claims of an identity provider about a person. Any of them may be missing, too long or invalid. */
-export interface Claims {
-  readonly name?: string;
-  readonly email?: string;
-  readonly avatarUrl?: string;
-}
-
-export interface Profile {
-  readonly name: string;
-  readonly email: string | null;
-  readonly avatarUrl: string | null;
-}
+type Claims = Pick<IdentityClaims, 'name' | 'email' | 'avatarUrl'>;
+type Profile = Pick<RecordOf<typeof User>, 'name' | 'email' | 'avatarUrl'>;
 
 const NAME_CODE_POINTS_MAX = 200;
 const UNNAMED = 'Unnamed';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Fault } from '@wts/contracts';
+import { Fault, type oauthApi, type ReplyOf } from '@wts/contracts';
 import { newOpaqueToken, type OpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES, type Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
@@ -13,19 +13,7 @@ type Metadata = Readonly<Record<string, unknown>>;
 /** The members of a client's metadata that this server uses; the others are ignored. */
 type ClientMetadata = Pick<Client, 'name' | 'redirectUris' | 'authMethod' | 'grantTypes' | 'applicationType'>;
 
-/** RFC 7591 section 3.2.1. */
-export interface RegisteredClient {
-  readonly client_id: string;
-  readonly client_id_issued_at: number;
-  readonly client_secret?: string;
-  readonly client_secret_expires_at?: number;
-  readonly client_name?: string;
-  readonly redirect_uris: readonly string[];
-  readonly token_endpoint_auth_method: string;
-  readonly grant_types: readonly string[];
-  readonly response_types: readonly string[];
-  readonly application_type?: string;
-}
+export type RegisteredClient = ReplyOf<typeof oauthApi.register>;
 
 /** Who registers a client. */
 interface ClientSender {

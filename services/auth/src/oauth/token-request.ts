@@ -1,4 +1,4 @@
-import { Fault, oauthApi, type Form, type GrantScope } from '@wts/contracts';
+import { Fault, oauthApi, type Form, type GrantScope, type ReplyOf } from '@wts/contracts';
 import type { Visitor } from '../domain/security-event.ts';
 import type { Client } from '../domain/client.ts';
 import type { TokenGrant } from '../store/grants.ts';
@@ -15,13 +15,7 @@ export interface TokenRequest {
 }
 
 /** RFC 6749 section 5.1. */
-export interface TokenReply {
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  readonly expires_in: number;
-  readonly scope: string;
-  readonly refresh_token?: string;
-}
+export type TokenReply = ReplyOf<typeof oauthApi.token>;
 
 export function required(values: Form['values'], name: string): string {
   const value = values.get(name);

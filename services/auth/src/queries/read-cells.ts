@@ -1,3 +1,4 @@
+import type { BodyOf, cellApi } from '@wts/contracts';
 import type { Cells } from '../cells/cells.ts';
 import type { CellStore } from '../store/cells.ts';
 
@@ -12,7 +13,7 @@ interface CellsContext {
  */
 export async function readCells(
   { cells, workspaceCells }: CellsContext,
-  { userId, shard, workspaceId }: { readonly userId: string; readonly shard: number; readonly workspaceId?: string },
+  { userId, shard, workspaceId }: BodyOf<typeof cellApi.internalReadCells>,
 ): Promise<{ readonly baseUrl: string; readonly elsewhere: string[] }> {
   const { baseUrl } = cells.of(shard);
   if (cells.isOne) return { baseUrl, elsewhere: [] };

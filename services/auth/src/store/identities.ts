@@ -1,14 +1,12 @@
 import { Fault } from '@wts/contracts';
 import { firstRow, rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import type { IdentityClaims } from '../domain/profile.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { isEnabledSql } from './disabled-people.ts';
 
-export interface IdentityKey {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type IdentityKey = Pick<IdentityClaims, 'issuer' | 'subject'>;
 
 export interface StoredIdentity {
   readonly userId: string;
@@ -20,10 +18,7 @@ export interface StoredIdentity {
   readonly isEnabled: boolean;
 }
 
-interface Address {
-  readonly email: string | null;
-  readonly emailVerified: boolean;
-}
+type Address = Pick<StoredIdentity, 'email' | 'emailVerified'>;
 
 export interface IdentityStore {
   find(identity: IdentityKey): Promise<StoredIdentity | null>;

@@ -1,15 +1,10 @@
-import type { OperatorPersonDetail } from '@wts/contracts';
+import type { OperatorPerson, OperatorPersonDetail } from '@wts/contracts';
 import { isoTimeSql } from '@wts/log';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 
-interface PersonState {
-  readonly disabledAt: string | null;
-  readonly erasedAt: string | null;
-  readonly lastSeenAt: string | null;
-}
-
+type PersonState = Pick<OperatorPerson, 'disabledAt' | 'erasedAt' | 'lastSeenAt'>;
 type SignsIn = Pick<OperatorPersonDetail, 'account' | 'secondFactors' | 'identities' | 'sessions' | 'keys' | 'apps'>;
 
 /** How many people are in which state. */

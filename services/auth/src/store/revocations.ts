@@ -1,3 +1,4 @@
+import type { credentialApi, ReplyOf } from '@wts/contracts';
 import { isoTimeSql } from '@wts/log';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
@@ -8,17 +9,8 @@ export interface RevocationPlace {
   readonly id: string;
 }
 
-export interface RevokedCredentials {
-  /** The time of the database, to the microsecond; from here on the next call continues. */
-  readonly at: string;
-  readonly credentials: {
-    readonly id: string;
-    readonly userId: string;
-    readonly revokedAt: string;
-    /** All credentials of the person, who is disabled; the id is that of the revocation. */
-    readonly isAll: boolean;
-  }[];
-}
+/** Times of the database, to the microsecond. Of all credentials of a person, who is disabled, the id is that of the revocation. */
+type RevokedCredentials = Omit<ReplyOf<typeof credentialApi.internalListRevokedCredentials>, 'ok'>;
 
 /** Which credentials were revoked, of every kind. */
 export interface RevocationReads {

@@ -1,4 +1,5 @@
-import { Fault, LIMITS, type Member, type PageQuery, type Principal, type PrivateProject } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Member, PageQuery, ParamsOf, Principal, PrivateProject, privateProjectApi } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
 import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
 
@@ -7,11 +8,7 @@ interface ProjectContext {
   readonly privateProjects: PrivateProjectReads;
 }
 
-/** The path parameters of operations on one private project. */
-export interface ProjectParams {
-  readonly workspaceId: string;
-  readonly projectId: string;
-}
+export type ProjectParams = ParamsOf<typeof privateProjectApi.addPrivateProjectMember>;
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjects(
