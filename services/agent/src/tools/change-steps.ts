@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** A tool that does the same with each of several tasks. */
-export function stepTool({ kind, ...definition }: Step): Tool {
+function stepTool({ kind, ...definition }: Step): Tool {
   return tool({
     ...definition,
     input: object(
@@ -46,3 +46,38 @@ export function stepTool({ kind, ...definition }: Step): Tool {
     },
   });
 }
+
+export const completeTasks = stepTool({
+  name: 'complete_tasks',
+  title: 'Complete tasks',
+  description:
+    'Marks tasks as done. A task that is done stays so. Of a task that repeats, the next one is created, which `note` names. Example: {"tasks": ["ACME-12", "ACME-13"]}',
+  effect: 'sets',
+  kind: 'taskComplete',
+});
+
+export const reopenTasks = stepTool({
+  name: 'reopen_tasks',
+  title: 'Reopen tasks',
+  description: 'Makes done tasks open again. Example: {"tasks": ["ACME-12"]}',
+  effect: 'sets',
+  kind: 'taskReopen',
+});
+
+export const archiveTasks = stepTool({
+  name: 'archive_tasks',
+  title: 'Move tasks to the Trash',
+  description:
+    'Moves tasks to the Trash, where lists no longer show them. They are deleted for good some weeks later, in most installations after 30 days; until then restore_tasks brings them back. Use complete_tasks for work that is done. Example: {"tasks": ["ACME-12"]}',
+  effect: 'removes',
+  kind: 'taskArchive',
+});
+
+export const restoreTasks = stepTool({
+  name: 'restore_tasks',
+  title: 'Restore tasks from the Trash',
+  description:
+    'Brings tasks back from the Trash, as they were: same project, number and labels. find_tasks with {"state": "archived"} lists the Trash. A task in the Trash cannot be changed before it is restored. Example: {"tasks": ["ACME-12"]}',
+  effect: 'sets',
+  kind: 'taskUnarchive',
+});

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@wts/contracts';
-import type { Model } from '@wts/models';
+import { Label, Team, type Model } from '@wts/models';
 import { document } from '../graph/graph.ts';
-import type { View } from '../views/fields.ts';
+import { viewOf, type View } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, WORKSPACE_FILTER } from '../views/parts.ts';
 import { tool, type Tool } from './tool.ts';
@@ -43,3 +43,18 @@ export function listRecords<Node extends object>(
     },
   });
 }
+
+export const listLabels = listRecords(Label, {
+  description:
+    'Lists the labels of a workspace, or of all workspaces of the person, by name. Use it before you put labels on tasks. Example: {"workspace": "acme"}',
+  ...viewOf<object>(Label, {
+    hidden: ['createdAt', 'updatedAt', 'archivedAt'],
+    texts: { team: 'The team whose label it is; null for the whole workspace.' },
+  }),
+});
+
+export const listTeams = listRecords(Team, {
+  description:
+    'Lists the teams of a workspace, or of all workspaces of the person, by name. Other tools take the name, key or id of a team. Example: {"workspace": "acme"}',
+  ...viewOf<object>(Team, { hidden: ['createdAt', 'updatedAt', 'archivedAt'] }),
+});
