@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, timestamp, timestampOrNull, uuid } from './parts.ts';
+import { done, objectOf, okBody, timestamp, timestampOrNull, uuid } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
@@ -166,7 +166,7 @@ export const revokeApiKey = contract({
       },
     },
   },
-  reply: { status: 200, description: 'The key is revoked.', schema: okBody({}), example: { ok: true } },
+  reply: done('The key is revoked.'),
   errors: ['not_found', 'forbidden'],
 });
 

@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, textOrNull, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import { done, objectOf, okBody, textOrNull, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED, type Role } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
@@ -14,8 +14,6 @@ import { workspaceExample, workspaceSchema } from './workspaces.ts';
 /** Owners give members the role owner; an invitation cannot. */
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
-
-const removed = { status: 200, description: 'It is gone.', schema: okBody({}), example: { ok: true } } as const;
 
 export const memberSchema = {
   description: 'A person in a workspace.',
@@ -221,7 +219,7 @@ export const deleteInvitation = contract({
   scope: 'admin',
   callers: ['graph'],
   params: objectOf({ workspaceId, invitationId: { ...uuid, description: 'The `id` of the invitation.' } }),
-  reply: { ...removed, description: 'The invitation is deleted.' },
+  reply: done('The invitation is deleted.'),
   errors: ['not_found', 'forbidden'],
 });
 

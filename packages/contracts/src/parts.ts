@@ -30,6 +30,11 @@ export function pageQuery(after: string) {
   return { type: 'object', properties: { after: { ...uuid, description: after }, limit: pageLimit } } as const;
 }
 
+/** The reply of an operation that gives nothing back. */
+export function done(description: string) {
+  return { status: 200, description, schema: okBody({}), example: { ok: true } } as const;
+}
+
 /** A page of a list: the items after an id. */
 export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 

@@ -3,6 +3,7 @@ import { EXAMPLE_IDS } from './example-ids.ts';
 import { memberExample, memberSchema } from './members.ts';
 import {
   count,
+  done,
   hasMore,
   objectOf,
   okBody,
@@ -27,6 +28,13 @@ const projectId = {
 
 const projectParams = objectOf({ workspaceId, projectId });
 
+const reading = { tag: 'Workspaces', scope: 'read', callers: ['graph'], errors: ['not_found', 'forbidden'] } as const;
+const changing = {
+  ...reading,
+  scope: 'admin',
+  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
+} as const;
+
 const privateProjectSchema = {
   description: 'A private project, without its content.',
   ...objectOf({
@@ -44,15 +52,13 @@ const privateProjectSchema = {
 export type PrivateProject = TypeOf<typeof privateProjectSchema>;
 
 export const listPrivateProjects = contract({
+  ...reading,
   id: 'listPrivateProjects',
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/private-projects',
   summary: 'List the private projects of a workspace',
   description:
     'For owners and admins, also when they are not in these projects. Shows names and people, never the content. In the order of the ids.',
-  tag: 'Workspaces',
-  scope: 'read',
-  callers: ['graph'],
   params: workspaceParams,
   query: pageQuery('The `id` of the last project of the page before.'),
   reply: {
@@ -79,7 +85,6 @@ export const listPrivateProjects = contract({
       hasMore: false,
     },
   },
-  errors: ['not_found', 'forbidden'],
 });
 
 const projectMemberSchema = {
@@ -91,14 +96,12 @@ const projectMemberSchema = {
 const MEMBERS_PATH = '/api/workspaces/{workspaceId}/private-projects/{projectId}/members';
 
 export const listPrivateProjectMembers = contract({
+  ...reading,
   id: 'listPrivateProjectMembers',
   method: 'GET',
   path: MEMBERS_PATH,
   summary: 'List the members of a private project',
   description: 'For owners and admins of the workspace. In the order of their ids.',
-  tag: 'Workspaces',
-  scope: 'read',
-  callers: ['graph'],
   params: projectParams,
   query: pageQuery('The `userId` of the last member of the page before.'),
   reply: {
@@ -110,19 +113,16 @@ export const listPrivateProjectMembers = contract({
     }),
     example: { ok: true, members: [memberExample], hasMore: false },
   },
-  errors: ['not_found', 'forbidden'],
 });
 
 export const addPrivateProjectMember = contract({
+  ...changing,
   id: 'addPrivateProjectMember',
   method: 'POST',
   path: MEMBERS_PATH,
   summary: 'Add a member of the workspace to a private project',
   description:
     'For owners and admins of the workspace. Everyone in the project sees the new member. For a person who is in the project already, the answer is the same and nothing changes.',
-  tag: 'Workspaces',
-  scope: 'admin',
-  callers: ['graph'],
   params: projectParams,
   body: objectOf({ userId: { ...uuid, description: 'The id of a member of the workspace.' } }),
   bodyExample: { userId: EXAMPLE_IDS.person },
@@ -132,24 +132,15 @@ export const addPrivateProjectMember = contract({
     schema: okBody({ member: projectMemberSchema }),
     example: { ok: true, member: memberExample },
   },
-  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
 });
 
 export const removePrivateProjectMember = contract({
+  ...changing,
   id: 'removePrivateProjectMember',
   method: 'DELETE',
   path: `${MEMBERS_PATH}/{userId}`,
   summary: 'Remove a person from a private project',
   description: 'For owners and admins of the workspace. The person stays in the workspace.',
-  tag: 'Workspaces',
-  scope: 'admin',
-  callers: ['graph'],
   params: objectOf({ workspaceId, projectId, userId: { ...uuid, description: 'The id of the person.' } }),
-  reply: {
-    status: 200,
-    description: 'The person is no longer in the project.',
-    schema: okBody({}),
-    example: { ok: true },
-  },
-  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
+  reply: done('The person is no longer in the project.'),
 });

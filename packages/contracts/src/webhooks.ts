@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { count, objectOf, okBody, timestamp, uuid } from './parts.ts';
+import { count, done, objectOf, okBody, timestamp, uuid } from './parts.ts';
 import { attemptSchema, deliveryExample, deliverySchema } from './webhooks/delivery.ts';
 import {
   description,
@@ -163,7 +163,7 @@ export const deleteEndpoint = contract({
   summary: 'Delete a webhook endpoint',
   description: 'Its delivery history is deleted too. An attempt that has begun may still arrive.',
   params: endpointParams,
-  reply: { status: 200, description: 'It is deleted.', schema: okBody({}), example: { ok: true } },
+  reply: done('It is deleted.'),
   errors: ['forbidden'],
 });
 

@@ -4,6 +4,7 @@ import { EVENT_PLACE_PATTERN } from './ids.ts';
 import { memberExample, memberSchema } from './members.ts';
 import {
   count,
+  done,
   hasMore,
   objectOf,
   okBody,
@@ -228,5 +229,5 @@ export const endApp = contract({
   summary: 'End the access of an app to a workspace',
   description: 'For owners. Ends an app that is limited to the workspace, within a second, also on open connections.',
   params: objectOf({ workspaceId, grantId: { ...uuid, description: 'The `id` of the app in the list.' } }),
-  reply: { status: 200, description: 'It has ended.', schema: okBody({}), example: { ok: true } },
+  reply: done('It has ended.'),
 });

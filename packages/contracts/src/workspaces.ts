@@ -76,7 +76,12 @@ export const listWorkspaces = contract({
   },
 });
 
-const oneWorkspace = okBody({ workspace: workspaceSchema });
+const workspaceReply = {
+  status: 200,
+  description: 'The workspace.',
+  schema: okBody({ workspace: workspaceSchema }),
+  example: { ok: true, workspace: workspaceExample },
+} as const;
 
 export const getWorkspaceBySlug = contract({
   id: 'getWorkspaceBySlug',
@@ -89,12 +94,7 @@ export const getWorkspaceBySlug = contract({
   params: objectOf({
     slug: { type: 'string', minLength: 1, maxLength: 100, description: 'The `urlKey` of the workspace.' },
   }),
-  reply: {
-    status: 200,
-    description: 'The workspace.',
-    schema: oneWorkspace,
-    example: { ok: true, workspace: workspaceExample },
-  },
+  reply: workspaceReply,
   errors: ['not_found'],
 });
 
@@ -147,12 +147,7 @@ export const createWorkspace = contract({
     },
   ),
   bodyExample: { name: 'Platform', urlKey: 'platform' },
-  reply: {
-    status: 201,
-    description: 'The new workspace, with you as its owner.',
-    schema: oneWorkspace,
-    example: { ok: true, workspace: workspaceExample },
-  },
+  reply: { ...workspaceReply, status: 201, description: 'The new workspace, with you as its owner.' },
   errors: ['slug_taken', 'forbidden', 'conflict'],
 });
 
@@ -170,9 +165,8 @@ export const deleteWorkspace = contract({
   }),
   bodyExample: { urlKey: 'platform' },
   reply: {
-    status: 200,
+    ...workspaceReply,
     description: 'The workspace, with the time from which its days count in `archivedAt`.',
-    schema: oneWorkspace,
     example: { ok: true, workspace: { ...workspaceExample, archivedAt: '2026-11-22T09:00:00.000Z' } },
   },
   errors: ['not_found', 'forbidden', 'conflict'],
@@ -187,11 +181,6 @@ export const restoreWorkspace = contract({
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
-  reply: {
-    status: 200,
-    description: 'The workspace.',
-    schema: oneWorkspace,
-    example: { ok: true, workspace: workspaceExample },
-  },
+  reply: workspaceReply,
   errors: ['not_found', 'forbidden', 'conflict'],
 });
