@@ -1,14 +1,15 @@
 import { requireScope } from '@wts/access';
 import {
   Fault,
-  LIMITS,
   syncApi,
   type MemberAccess,
   type MembershipChange,
+  type PageQuery,
   type Principal,
   type WorkspaceApp,
   type WorkspaceEvent,
 } from '@wts/contracts';
+import { pageSizeOf, readPage } from '@wts/service-kit/routes';
 import type { PeopleContext } from '../context.ts';
 import { ofMembers } from '../directory/of-members.ts';
 import { KINDS_FOR_OWNERS, sentenceOf, type StoredEvent, type Visitor } from '../domain/security-event.ts';
@@ -18,23 +19,18 @@ interface AccessContext extends Pick<PeopleContext, 'roles' | 'directory' | 'oau
   readonly access: WorkspaceAccessReads;
 }
 
-interface PageOptions {
-  readonly after?: string;
-  readonly limit?: number;
-}
-
 /** How members reach a workspace, for its owners and admins. Keeps workspaces.access.members. */
 export async function listAccess(
   { roles, directory, access }: AccessContext,
   principal: Principal,
   workspaceId: string,
-  { after, limit }: PageOptions,
+  { after, limit }: PageQuery,
 ): Promise<{ readonly members: MemberAccess[]; readonly hasMore: boolean }> {
   await requireView(roles, principal, workspaceId);
-  const size = sizeOf(limit);
-  const page = { limit: size + 1, ...(after === undefined ? {} : { after }) };
-  const found = await directory.members({ workspaceId, ...page });
-  const shown = found.slice(0, size);
+  const from = after === undefined ? {} : { after };
+  const { items: shown, hasMore } = await readPage(limit, (size) =>
+    directory.members({ workspaceId, limit: size, ...from }),
+  );
   const userIds = shown.map(({ userId }) => userId);
   const accessOf = new Map((await access.access(workspaceId, userIds)).map((one) => [one.userId, one]));
   const members = shown.flatMap((member) => {
@@ -42,7 +38,7 @@ export async function listAccess(
     if (own === undefined) return [];
     return { ...member, ...own, lastSignInAt: own.lastSignInAt?.toISOString() ?? null };
   });
-  return { members, hasMore: found.length > size };
+  return { members, hasMore };
 }
 
 /** What happened with the access to a workspace, for its owners and admins. Keeps workspaces.access.events. */
@@ -53,7 +49,7 @@ export async function listSecurityEvents(
   { before, limit }: { readonly before?: string; readonly limit?: number },
 ): Promise<{ readonly events: WorkspaceEvent[]; readonly next: string | null }> {
   await requireView(roles, principal, workspaceId);
-  const size = sizeOf(limit);
+  const size = pageSizeOf(limit);
   const [at = '', id = ''] = before?.split('_') ?? [];
   const from = before === undefined ? null : { at, id };
   const end = { limit: size + 1, ...(from === null ? {} : { before: from }) };
@@ -90,18 +86,20 @@ export async function listApps(
   { roles, directory, access }: AccessContext,
   principal: Principal,
   workspaceId: string,
-  { after, limit }: PageOptions,
+  { after, limit }: PageQuery,
 ): Promise<{ readonly apps: WorkspaceApp[]; readonly hasMore: boolean }> {
   await requireView(roles, principal, workspaceId);
-  const size = sizeOf(limit);
-  const { found } = await ofMembers<StoredApp>(directory, {
-    workspaceId,
-    size: size + 1,
-    // Few of the grants of all people may be of members, and then all of them are read; those of a member take one look in an index.
-    membersMax: syncApi.RECORDS_PAGE_MAX - 1,
-    read: (members, last, count) => access.apps(workspaceId, members, { after: last?.id ?? after, limit: count }),
+  const { items, hasMore } = await readPage(limit, async (size) => {
+    const { found } = await ofMembers<StoredApp>(directory, {
+      workspaceId,
+      size,
+      // Few of the grants of all people may be of members, and then all of them are read; those of a member take one look in an index.
+      membersMax: syncApi.RECORDS_PAGE_MAX - 1,
+      read: (members, last, count) => access.apps(workspaceId, members, { after: last?.id ?? after, limit: count }),
+    });
+    return found;
   });
-  return { apps: found.slice(0, size).map(appOf), hasMore: found.length > size };
+  return { apps: items.map(appOf), hasMore };
 }
 
 /**
@@ -124,8 +122,6 @@ async function requireView(roles: AccessContext['roles'], principal: Principal, 
   requireScope(principal, 'admin');
   await roles.requirePermission(principal, workspaceId, 'access.view');
 }
-
-const sizeOf = (limit: number = LIMITS.listPageDefault): number => Math.min(Math.max(1, limit), LIMITS.listPageMax);
 
 /** Times to the microsecond, then ids, both as text, which sorts as they do. */
 function newestFirst(a: ListedEvent, b: ListedEvent): number {

@@ -1,7 +1,8 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { Member, PageQuery, ParamsOf, Principal, PrivateProject, privateProjectApi } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
-import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
+import { readPage } from '@wts/service-kit/routes';
+import type { PrivateProjectReads } from '../store/private-projects.ts';
 
 interface ProjectContext {
   readonly roles: Roles;
@@ -15,10 +16,12 @@ export async function listPrivateProjects(
   { roles, privateProjects }: ProjectContext,
   principal: Principal,
   workspaceId: string,
-  query: PageQuery,
+  { after, limit: asked }: PageQuery,
 ): Promise<{ projects: PrivateProject[]; hasMore: boolean }> {
   await roles.requirePermission(principal, workspaceId, 'manage');
-  const { items, hasMore } = await pageOf(query, (page) => privateProjects.list(workspaceId, page));
+  const { items, hasMore } = await readPage(asked, (limit) =>
+    privateProjects.list(workspaceId, { after: after ?? null, limit }),
+  );
   return { projects: items, hasMore };
 }
 
@@ -27,10 +30,12 @@ export async function listPrivateProjectMembers(
   context: ProjectContext,
   principal: Principal,
   params: ProjectParams,
-  query: PageQuery,
+  { after, limit: asked }: PageQuery,
 ): Promise<{ members: Member[]; hasMore: boolean }> {
   await requireProject(context, principal, params);
-  const { items, hasMore } = await pageOf(query, (page) => context.privateProjects.membersOf(params.projectId, page));
+  const { items, hasMore } = await readPage(asked, (limit) =>
+    context.privateProjects.membersOf(params.projectId, { after: after ?? null, limit }),
+  );
   return { members: items, hasMore };
 }
 
@@ -42,14 +47,4 @@ export async function requireProject(
 ): Promise<void> {
   await roles.requirePermission(principal, workspaceId, 'manage');
   if (!(await privateProjects.isPrivateProject(workspaceId, projectId))) throw new Fault('not_found');
-}
-
-/** Reads one item more than the page holds; `hasMore` is whether it exists. */
-async function pageOf<T>(
-  { after, limit = LIMITS.listPageDefault }: PageQuery,
-  read: (page: Page) => Promise<T[]>,
-): Promise<{ items: T[]; hasMore: boolean }> {
-  const size = Math.min(Math.max(limit, 1), LIMITS.listPageMax);
-  const items = await read({ after: after ?? null, limit: size + 1 });
-  return { items: items.slice(0, size), hasMore: items.length > size };
 }

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { memberReply, type MemberRow } from './workspaces.ts';
 
 /** At most `limit` items after an id. */
-export interface Page {
+interface Page {
   readonly after: string | null;
   readonly limit: number;
 }
