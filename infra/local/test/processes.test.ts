@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { identityOf, isAlive, type ProcessIdentity } from '../src/processes/iden
 import { launch } from '../src/processes/launch.ts';
 import { endLeftovers } from '../src/processes/leftovers.ts';
 import { refuseFewFiles } from '../src/processes/open-files.ts';
-import { isFree, describeListener } from '../src/processes/ports.ts';
+import { describeListener, freePort, isFree, nextFreePort } from '../src/processes/ports.ts';
 import { choosePorts } from '../src/public-ports.ts';
 import { scratch } from './scratch.ts';
 import { until } from './until.ts';
@@ -171,6 +171,17 @@ describe('public ports', () => {
     ok(chosen.api > 4000 && chosen.auth !== chosen.api);
     match(chosen.remarks.join(' '), /Port 4000 is in use by .*, so the API uses port \d+/);
     holder.close();
+  });
+
+  it('are others for a start at the same time, and free again after it', async () => {
+    const script = `const { nextFreePort } = await import('../src/processes/ports.ts');
+      console.log(await nextFreePort(Number(process.argv[1])));`;
+    const from = await freePort();
+    const ours = await nextFreePort(from);
+    const ofAnotherStart = (): string =>
+      execFileSync(process.execPath, ['-e', script, String(from)], { encoding: 'utf8', cwd: import.meta.dirname });
+    const theirs = ofAnotherStart();
+    deepEqual([ours, Number(theirs) > from, ofAnotherStart()], [from, true, theirs]);
   });
 
   for (const wrong of ['x', '0', '65536', '1.5', '-1']) {

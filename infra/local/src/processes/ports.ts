@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,24 +26,29 @@ export async function freePort(preferred?: number): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
 }
 
-/** False when another process was given the port. */
-function claim(port: number): boolean {
+/** False when another process was given the port within a minute; with `again` only while that process runs. */
+function claim(port: number, { again = false } = {}): boolean {
   const file = join(CLAIMS, String(port));
   mkdirSync(CLAIMS, { recursive: true });
   try {
-    writeFileSync(file, '', { flag: 'wx' });
+    const isOld = Date.now() - statSync(file).mtimeMs >= CLAIM_MS;
+    if (!isOld && !(again && hasEnded(Number(readText(file))))) return false;
+    rmSync(file, { force: true });
+  } catch {
+    // Nobody was given it.
+  }
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    if (Date.now() - statSync(file).mtimeMs < CLAIM_MS) return false;
-    utimesSync(file, new Date(), new Date());
-    return true;
+    return false;
   }
 }
 
 /** The first free port from `from` on. */
 export async function nextFreePort(from: number, except: readonly number[] = []): Promise<number> {
   for (let port = from; port <= Math.min(65_535, from + ATTEMPTS); port += 1) {
-    if (!except.includes(port) && (await isFree(port))) return reserve(port);
+    if (!except.includes(port) && (await isFree(port)) && claim(port, { again: true })) return reserve(port);
   }
   return freePort();
 }
@@ -62,6 +67,15 @@ export function describeListener(port: number): string | null {
     return process.platform === 'linux' ? linuxListener(port) : lsofListener(port);
   } catch {
     return null;
+  }
+}
+
+/** Also true of this process itself. */
+function hasEnded(pid: number): boolean {
+  try {
+    return pid === process.pid || !process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 
