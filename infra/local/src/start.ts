@@ -83,9 +83,6 @@ await runTask(async (stack, { stopping, fail }) => {
   await cleanUp(options.fresh, progress);
 
   const ports = await choosePorts(process.env);
-  // At once, before another start takes the ports.
-  const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
-  const observer = options.observe ? stack.use(await openObserver(ports.observe)) : null;
   const secrets = readSecrets(PATHS.secrets);
   writeSecrets(PATHS.secrets, secrets);
   // The stack file has process ids, so it is written again after a restart. It is not written before the system is ready.
@@ -99,6 +96,8 @@ await runTask(async (stack, { stopping, fail }) => {
   const servers = await openServers(stack, { secrets, progress, handlers, hasAuthDatabase: options.authDatabase });
   for (const { data } of servers.own) if (data !== undefined) disk.add(data);
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
+  const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
+  const observer = options.observe ? stack.use(await openObserver(ports.observe)) : null;
   const settings = { BUILD_COMMIT: build.commit, ...observer?.settings };
   const plan = { ...planOf(options, settings), webhookCaFile: webhooks.caFile, ...mailOf(mail), secrets, ...handlers };
   const services = await Stack.plan({ ...plan, ...servers, ports });

@@ -6,8 +6,8 @@ const OTHER_OPTIONS = `There are workspaces, but the database of auth has no peo
 Start with the options of before: --cells 2 or --auth-database (or AUTH_DATABASE_URL) where auth had a database of its own, otherwise without them.`;
 
 /**
- * Refuses workspaces whose owners auth does not know: it would give everyone another id, and nobody could open their workspace any more. Auth
- * stores each person before their first workspace.
+ * Refuses workspaces without people in the database of auth: each person would get another id at their next sign-in, and no one could open
+ * their workspace any more. Auth stores each person before their first workspace.
  */
 export async function requireAuthData({ urlOf }: Pick<Database, 'urlOf'>, hint: string): Promise<void> {
   if (await isEmpty(urlOf('wts_sync'), 'sync.workspaces')) return;

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, w
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identityOf } from './identity.ts';
 
 // Below the ports that systems use for outgoing connections (from 32768 on Linux, from 49152 on macOS), so that a reserved port
 // stays free until its server has started.
@@ -26,7 +27,7 @@ export async function freePort(preferred?: number): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
 }
 
-/** False when another process was given the port within a minute; with `again` only while that process runs. */
+/** False when another process claimed the port within a minute; with `again` only while that process runs. */
 function claim(port: number, { again = false } = {}): boolean {
   const file = join(CLAIMS, String(port));
   mkdirSync(CLAIMS, { recursive: true });
@@ -35,7 +36,7 @@ function claim(port: number, { again = false } = {}): boolean {
     if (!isOld && !(again && hasEnded(Number(readText(file))))) return false;
     rmSync(file, { force: true });
   } catch {
-    // Nobody was given it.
+    // There is no claim.
   }
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
@@ -72,11 +73,7 @@ export function describeListener(port: number): string | null {
 
 /** Also true of this process itself. */
 function hasEnded(pid: number): boolean {
-  try {
-    return pid === process.pid || !process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  return pid === process.pid || identityOf(pid) === null;
 }
 
 function reserve(port: number): number {
